@@ -1,5 +1,7 @@
 #pragma once
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -7,6 +9,7 @@
 #include "data/classes.hpp"
 #include "learner/outputs.hpp"
 #include "learner/rivals.hpp"
+#include "learner/settled.hpp"
 #include "rules/rule.hpp"
 #include "state/state.hpp"
 
@@ -24,9 +27,10 @@ struct Recipe {
   int rivals = 0;                        ///< how many rivals at once; 0: all
   const double* rule_context = nullptr;  ///< given to the rule in place of its parameters
   std::vector<double> loop_parameters;   ///< of the loop itself: a penalty, a decay, a budget
-  double initial_variance = 1;           ///< confidence family
-  double intercept = 1;                  ///< value of the constant feature; 0: none
-  double epsilon = 0;                    ///< regression: errors up to this are no errors
+  std::map<std::string, std::vector<double>> constants;  ///< of a mixture: others than its own
+  double initial_variance = 1;                           ///< confidence family
+  double intercept = 1;                                  ///< value of the constant feature; 0: none
+  double epsilon = 0;  ///< regression: errors up to this are no errors
   bool average = false;
   /// The rule leaves a row alone if its margin reaches the target, whatever else it might be told:
   /// then the loop need not find out.
@@ -130,6 +134,13 @@ class Learner {
   virtual double radius(double /*coverage*/) const {
     throw Error("this learner predicts no intervals");
   }
+  virtual std::vector<IntervalTold> intervals() const { return {}; }  ///< some of them
+
+  /// Of a mixture: what it predicts these scores by, and what each of its experts is worth.
+  virtual Settled settle(const std::vector<ToldScore>& /*scores*/) const {
+    throw Error("this learner is no mixture of experts");
+  }
+  virtual std::vector<ExpertShare> experts() const { return {}; }
 
   virtual double weight(std::size_t slot, int column) const = 0;
   virtual std::vector<W> weights() const {  ///< all of them, slot by slot

@@ -19,7 +19,9 @@ class AffineLoop : public ScaledLoop<W> {
 
  public:
   static std::vector<Plane> planes(const LoopSettings& settings) {
-    return std::vector<Plane>(settings.average ? 2 : 1, {0, true});
+    std::vector<Plane> planes = Base::planes(settings);
+    if (settings.average) planes.push_back({"average", 0, true});
+    return planes;
   }
 
   /// All that can be asked about one column and nothing beside it, in one walk.

@@ -46,7 +46,9 @@ class ElasticLoop : public LoopBase<W> {
   using LoopBase<W>::intercept_;
 
  public:
-  static std::vector<Plane> planes(const LoopSettings&) { return {{0, true}, {0, false}}; }
+  static std::vector<Plane> planes(const LoopSettings&) {
+    return {{"weight", 0, true}, {"paid", 0, false}};
+  }
 
   void set(const std::vector<double>& loop_parameters) {
     alpha_ = loop_parameters.at(0);

@@ -24,7 +24,7 @@ class LoopBase {
   static constexpr bool calibrated = false;  ///< keeps variances
   static constexpr bool shrinks = false;     ///< a step may shrink columns that the row is not for
 
-  static std::vector<Plane> planes(const LoopSettings&) { return {{0, true}}; }
+  static std::vector<Plane> planes(const LoopSettings&) { return {{"weight", 0, true}}; }
 
   void start(double intercept, bool average) {
     intercept_ = static_cast<W>(intercept);  // rounded like any other value
@@ -163,9 +163,9 @@ class GaussianLoop : public LoopBase<W> {
   static constexpr bool calibrated = true;
 
   static std::vector<Plane> planes(const LoopSettings& settings) {
-    std::vector<Plane> planes = {{0, true}, {settings.initial_variance, false}};
-    planes.resize(Planes, {0, false});
-    if (settings.average) planes.push_back({0, true});
+    std::vector<Plane> planes = {{"mean", 0, true}, {"variance", settings.initial_variance, false}};
+    planes.resize(Planes, {"kept", 0, false});
+    if (settings.average) planes.push_back({"average", 0, true});
     return planes;
   }
 

@@ -152,7 +152,7 @@ class LargestLoop : public ScaledLoop<W> {
 
  public:
   static std::vector<Plane> planes(const LoopSettings&) {
-    return {{0, true}, {0, false}};  // weights behind one scale a column; entry numbers
+    return {{"weight", 0, true}, {"entry", 0, false}};  // weights behind one scale a column
   }
   static void extend(State<W>& state, const std::vector<double>&) {
     Selected<W>::Lists::start(state);

@@ -181,7 +181,9 @@ class VotedLoop : public LoopBase<W> {
   using LoopBase<W>::intercept_;
 
  public:
-  static std::vector<Plane> planes(const LoopSettings&) { return {{0, true}, {0, true}}; }
+  static std::vector<Plane> planes(const LoopSettings&) {
+    return {{"weight", 0, true}, {"oldest", 0, true}};
+  }
 
   void set(const std::vector<double>& loop_parameters) {
     max_vectors_ = static_cast<std::size_t>(loop_parameters.at(0));

@@ -136,8 +136,12 @@ struct Evaluator {
     const W* const cells = state.blocks.data() + slot * state.blocks.stride();
     const double visits = cells[Experts::statistics * capacity()];
     if (visits == 0) return 0;
-    return log_odds(cells[Experts::hits * capacity() + column], visits, experts.smoothing) -
-           log_odds(own.columns[column].hits, own.visits, experts.smoothing_of_all);
+    return log_odds(cells[Experts::hits * capacity() + column], visits, experts.smoothing) +
+           class_bias(column);
+  }
+  /// What a visit says of a column whatever the feature.
+  double class_bias(std::size_t column) const {
+    return -log_odds(own.columns[column].hits, own.visits, experts.smoothing_of_all);
   }
 
   ColumnStatistics statistics() const { return {Experts::statistics * capacity()}; }

@@ -19,22 +19,15 @@ namespace yarrow {
 template <class W>
 void save_few(const FewFeatures<W>& few, const ArrayWriter& put) {
   const std::size_t columns = few.spline.columns.size(), features = few.features.size();
-  const std::size_t cells = Spline<W>::size(features), size = features + 1;
-  std::vector<W> pieces, weights, covariance;
+  const std::size_t cells = Spline<W>::size(features);
+  std::vector<W> pieces;
   for (const std::vector<W>& column : few.spline.columns)
     pieces.insert(pieces.end(), column.begin(), column.begin() + cells);
   put("few_features", std::vector<Index>(few.features));
   put("bends", std::move(pieces), columns, cells / Spline<W>::numbers,
       std::size_t{Spline<W>::numbers});
-  if (few.tier != Tier::low) return;
-  for (const std::vector<W>& column : few.correlated.columns)
-    weights.insert(weights.end(), column.begin(), column.begin() + size);
-  for (std::size_t i = 0; i < size; ++i) {
-    const auto line = few.correlated.covariance.begin() + i * few.correlated.line();
-    covariance.insert(covariance.end(), line, line + size);
-  }
-  put("full_weights", std::move(weights), columns, size);
-  put("full_covariance", std::move(covariance), size, size);
+  if (few.tier == Tier::low)
+    few.correlated.save(put, "full_weights", "full_covariance", features, columns);
 }
 
 /// The way back.
@@ -58,20 +51,8 @@ void restore_few(FewFeatures<W>& few, SavedState& from, std::size_t features, st
   const auto pieces = from.values<W>("bends", {columns, cells / piece, piece});
   for (std::size_t k = 0; k < columns; ++k)
     std::copy_n(pieces.begin() + k * cells, cells, few.spline.columns[k].begin());
-  if (few.tier != Tier::low) return;
-  const std::size_t size = n + 1;
-  const auto weights = from.values<W>("full_weights", {columns, size});
-  const auto covariance = from.values<W>("full_covariance", {size, size});
-  for (std::size_t k = 0; k < columns; ++k)
-    std::copy_n(weights.begin() + k * size, size, few.correlated.columns[k].begin());
-  // It shrinks from 1 on; float32 adds some errors.
-  const auto is_small = [](W cell) { return std::abs(cell) <= W{1.001}; };
-  if (!std::all_of(covariance.begin(), covariance.end(), is_small) ||
-      !is_covariance({covariance.begin(), covariance.end()}, size, 1e-4))
-    SavedState::refuse("full_covariance", "is no covariance");
-  for (std::size_t i = 0; i < size; ++i)
-    std::copy_n(covariance.begin() + i * size, size,
-                few.correlated.covariance.begin() + i * few.correlated.line());
+  if (few.tier == Tier::low)
+    few.correlated.restore(from, "full_weights", "full_covariance", n, columns);
 }
 
 /// Whether products of two values are worth keeping (pair_expert.hpp).

@@ -9,6 +9,7 @@
 #include "mixture/explanation.hpp"
 #include "mixture/linear_experts.hpp"
 #include "mixture/pair_expert.hpp"
+#include "mixture/settle.hpp"
 #include "mixture/spline_expert.hpp"
 
 namespace yarrow {
@@ -22,6 +23,7 @@ namespace yarrow {
 ///   covariance_expert.hpp  and how with a full covariance
 ///   pair_expert.hpp        how products of two values are learned, and for how long
 ///   explanation.hpp        what each value of a row adds to a score
+///   settle.hpp             what it predicts by, for other programs
 template <class W>
 class YarrowLearner final : public Learner<W> {
   using Base = Learner<W>;
@@ -32,7 +34,7 @@ class YarrowLearner final : public Learner<W> {
 
   explicit YarrowLearner(const Recipe& recipe)
       : Base(State<W>(Blocks<W>(planes(), 1)), recipe),
-        experts_(recipe.loop_parameters, static_cast<W>(recipe.intercept)) {  // rounded like values
+        experts_(recipe, static_cast<W>(recipe.intercept)) {  // rounded like values
     MixtureState<W>& own = MixtureState<W>::start(state);
     own.mixture.start(experts_.first_weights, experts_.first_variances);
     own.drift_rows = experts_.drift_rows;
@@ -67,6 +69,17 @@ class YarrowLearner final : public Learner<W> {
     CompletedRow<W> completed;
     const Row<W> whole = own().table.complete(row, completed);
     return explain_mixture(evaluator(), whole, static_cast<std::size_t>(column)).of(whole);
+  }
+
+  Settled settle(const std::vector<ToldScore>& scores) const override {
+    return yarrow::settle(evaluator(), scores);
+  }
+
+  std::vector<ExpertShare> experts() const override {
+    std::vector<ExpertShare> told;
+    for (std::size_t e = 0; e < Experts::all; ++e)
+      told.push_back({experts_.name_of(e), own().mixture.mean[e], own().mixture.mean[e]});
+    return told;
   }
 
   bool tells_missing() const override { return true; }
@@ -122,11 +135,10 @@ class YarrowLearner final : public Learner<W> {
 
  private:
   static std::vector<Plane> planes() {
-    std::vector<Plane> planes(Experts::linear, {0, true});
-    planes.resize(Experts::hits, {0, false});
-    planes.push_back({0, false, false, true});
-    planes.resize(Experts::statistics + ColumnStatistics::planes,
-                  {.initial = 0, .is_signed = false, .is_shared = true, .is_free = true});
+    std::vector<Plane> planes(Experts::linear, {"weight", 0, true});
+    planes.resize(Experts::hits, {"precision", 0, false});
+    planes.push_back({.name = "hits", .initial = 0, .is_signed = false, .is_part = true});
+    ColumnStatistics::add_planes(planes);
     return planes;
   }
 

@@ -17,12 +17,11 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
-from yarrow._core import Lock
+from yarrow._core import MANY_INTEGERS, MOST_CLASSES, Lock
 from yarrow.errors import DataError, not_fitted
 from yarrow.lazy import np
 from yarrow.notebook import shown
 from yarrow.parameters import (
-    MOST_CLASSES,
     anything,
     check_parameters,
     choice,
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 T = TypeVar("T", bound=type)
-
-#: so many whole numbers are classes only if somebody said so; see core/data/classes.hpp
-_MANY_INTEGERS = 200
 
 
 @dataclass_transform(field_specifiers=(anything, choice, flag, integer, number))
@@ -450,9 +446,9 @@ class ClassifierMixin:
         if self.classes is not None:
             return
         default = self.max_classes == MOST_CLASSES
-        if default and known >= _MANY_INTEGERS and not isinstance(label, str):
+        if default and known >= MANY_INTEGERS and not isinstance(label, str):
             raise DataError(
-                f"the class {label!r} is one of more than {_MANY_INTEGERS} whole numbers, which "
+                f"the class {label!r} is one of more than {MANY_INTEGERS} whole numbers, which "
                 "are rather values than classes: use a regressor, such as "
                 "YarrowRegressor, or insist by max_classes=1000"
             )

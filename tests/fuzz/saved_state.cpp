@@ -100,13 +100,8 @@ std::vector<Kind> kinds() {
   add(LearnerKind::voted, as_rule<voted_perceptron>, {}, {0});
   add(LearnerKind::largest, as_rule<ofs>, {0.2, 1, 0.01}, {3, 1, 0, 0});
   add(LearnerKind::surest, as_rule<arow>, {1}, {3});
-  std::vector<double> experts(12, 0.999);
-  experts.insert(experts.end(), 10, 0.1);  // first weights
-  experts.insert(experts.end(), 10, 0.1);  // first variances
-  experts.insert(experts.end(), {1, 1e-6, 300, 0.1, 1, 1, 0.03, 1, 1, 1});
-  add(LearnerKind::yarrow, nullptr, {}, experts);
-  add(LearnerKind::yarrow_regression, nullptr, {},
-      {0.1, 1, 0.95, 0.03, 0.001, 0.1, 10, 0.1, 1e-4, 10, 0.05, 0.99, 0.5, 4, 0.03});
+  add(LearnerKind::yarrow, nullptr, {}, {});
+  add(LearnerKind::yarrow_regression, nullptr, {}, {});
   add(LearnerKind::whitened, as_rule<arow>, {1}, {});
   add(LearnerKind::herded, as_rule<arow>, {1}, {});
   add(LearnerKind::p_norm, as_rule<descent<hinge_slope>>, {0.5, 0.5}, {3, 1});

@@ -29,8 +29,6 @@ from yarrow.saving import export_file
 if TYPE_CHECKING:
     from yarrow.online.core_stream import Learning
 
-NO_LIMIT = 2**31 - 1
-
 
 @estimator
 class LinearModel(CoreRule, CoreEstimator):
@@ -69,7 +67,7 @@ class LinearModel(CoreRule, CoreEstimator):
         default=None,
         doc="Hash feature names into 2**hash_bits places instead of keeping them.",
         at_least=1,
-        at_most=30,
+        at_most=_core.MOST_HASH_BITS,
     )
     max_features: int | None = integer(
         default=None,
@@ -114,6 +112,10 @@ class LinearModel(CoreRule, CoreEstimator):
     def _loop_parameters(self) -> list[float]:
         return [float(getattr(self, name)) for name in self.loop_settings]
 
+    def _constants(self) -> dict[str, list[float]]:
+        """Of a mixture, those that are not its own, by their names in the core."""
+        return {}
+
     def _initial_variance(self) -> float:
         return 1.0
 
@@ -128,7 +130,7 @@ class LinearModel(CoreRule, CoreEstimator):
 
     def _most_classes(self) -> int:
         """How many classes may appear."""
-        return NO_LIMIT
+        return _core.NO_LIMIT
 
     def _rivals(self) -> int:
         """How many rivals are met at once; 0: all."""
@@ -166,12 +168,13 @@ class LinearModel(CoreRule, CoreEstimator):
             rule_parameters=self._rule_parameters(),
             rivals=self._rivals(),
             loop_parameters=self._loop_parameters(),
+            constants=self._constants(),
             initial_variance=self._initial_variance(),
             intercept=self.intercept_scaling if self.fit_intercept and not joint else 0.0,
             epsilon=self._epsilon(),
             average=bool(getattr(self, "average", False)),
             hash_bits=self.hash_bits or 0,
-            max_features=NO_LIMIT if self.max_features is None else self.max_features,
+            max_features=_core.NO_LIMIT if self.max_features is None else self.max_features,
             when_full={
                 "error": _core.WhenFull.refuse,
                 "drop": _core.WhenFull.drop,
