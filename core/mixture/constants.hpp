@@ -50,7 +50,7 @@ struct ClassifierConstants : ExpertLayout {
   double drift_least = 0.1;  ///< and which part of it at least
   double spline_r = 0.1, covariance_r = 0.1;
   double covariance_least = 0.03;  ///< which part of r a variance has to be to shrink a covariance
-  double pairs_r = 0.3;
+  double interactions_r = 0.3;
   double smoothing = 0.3, smoothing_of_all = 10;  ///< of the counts of one feature, and of all
 
   std::vector<Constant> named() {
@@ -65,7 +65,7 @@ struct ClassifierConstants : ExpertLayout {
             {"spline_r", {&spline_r, 1}},
             {"covariance_r", {&covariance_r, 1}},
             {"covariance_least", {&covariance_least, 1}},
-            {"pairs_r", {&pairs_r, 1}},
+            {"interactions_r", {&interactions_r, 1}},
             {"smoothing", {&smoothing, 1}},
             {"smoothing_of_all", {&smoothing_of_all, 1}}};
   }

@@ -19,10 +19,11 @@ namespace yarrow {
 ///   naive Bayes (naive_bayes.hpp): few features by the pieces of splines, many by themselves,
 ///       some by both;
 ///   AROW with a full covariance, which all classes share, for few features, else silent;
-///   AROW on products of two values (pairs.hpp), for rows of few values and as long as it pays.
+///   AROW on products of two values (interactions.hpp), for rows of few values and as long as it
+///   pays.
 struct Experts : ClassifierConstants {
   /// The linear experts are the first six, whose score is a sum of weight times value.
-  static constexpr std::size_t spline = linear, bayes = 7, covariance = 8, pairs = 9;
+  static constexpr std::size_t spline = linear, bayes = 7, covariance = 8, interactions = 9;
   static constexpr std::size_t all = Mixture::experts;
 
   /// Planes of a block: for each linear expert and each column all weights, then all P - 1 and G,
@@ -37,8 +38,8 @@ struct Experts : ClassifierConstants {
         intercept(constant) {}
 
   /// The same where products of two values are not kept.
-  static Mixture::Numbers without_pairs(Mixture::Numbers numbers) {
-    numbers[pairs] = 0;
+  static Mixture::Numbers without_interactions(Mixture::Numbers numbers) {
+    numbers[interactions] = 0;
     return numbers;
   }
 

@@ -33,9 +33,9 @@ struct ForwardPass {
   FewRow<W> values;         ///< of few features: standardised, without length
   SplineRow<W> pieces;
   std::vector<SplineSums> spline_sums;
-  PairRow<W> pairs;
-  bool has_pairs = false;
-  Numbers pair_products;                        ///< of AROW on pairs
+  InteractionRow<W> interactions;
+  bool has_interactions = false;
+  Numbers interaction_sums;                     ///< of AROW on products of two values
   Numbers covariance_products;                  ///< w.x~ of the expert with a full covariance
   std::vector<Mixture::Numbers> expert_scores;  ///< by the experts
   Numbers scores;                               ///< of the mixture
@@ -57,7 +57,7 @@ struct Evaluator {
     pass.tier = own.few.tier;
     linear_part<Learns>(row, pass);
     sum_of_few(row, false, pass);
-    sum_of_pairs(row, false, pass);
+    sum_of_interactions(row, false, pass);
     const std::size_t columns = state.blocks.columns();
     pass.scores.resize(columns);
     pass.expert_scores.resize(columns);
@@ -102,14 +102,15 @@ struct Evaluator {
   }
 
   /// The same of those who learn products of two values.
-  void sum_of_pairs(const Row<W>& row, bool with_new, ForwardPass<W>& pass) const {
-    pass.has_pairs =
-        own.pairs.is_kept && pass.pairs.place(own.pairs, row, pass.row.values.data(), with_new);
-    if (!pass.has_pairs) return;
+  void sum_of_interactions(const Row<W>& row, bool with_new, ForwardPass<W>& pass) const {
+    pass.has_interactions =
+        own.interactions.is_kept &&
+        pass.interactions.place(own.interactions, row, pass.row.values.data(), with_new);
+    if (!pass.has_interactions) return;
     const std::size_t columns = state.blocks.columns();
-    pass.pair_products.resize(columns);
+    pass.interaction_sums.resize(columns);
     for (std::size_t k = 0; k < columns; ++k)
-      pass.pair_products[k] = pass.pairs.product(own.pairs.columns[k]);
+      pass.interaction_sums[k] = pass.interactions.product(own.interactions.columns[k]);
   }
 
   /// The variances of many columns, in groups of neighbours that move.
@@ -270,7 +271,7 @@ struct Evaluator {
   /// The experts' scores of one column.
   void ask_experts(const ForwardPass<W>& pass, std::size_t column, Mixture::Numbers& scores) const {
     const W* intercept = state.blocks.intercept();
-    scores[Experts::spline] = scores[Experts::covariance] = scores[Experts::pairs] = 0;
+    scores[Experts::spline] = scores[Experts::covariance] = scores[Experts::interactions] = 0;
     for (std::size_t e = 0; e < Experts::linear; ++e) {
       const std::size_t at = e * capacity() + column;
       scores[e] = pass.products[at] * pass.row.to_predict + experts.intercept * intercept[at];
@@ -283,7 +284,7 @@ struct Evaluator {
     if (pass.few())
       scores[Experts::covariance] = pass.covariance_products[column] * pass.row.to_predict +
                                     experts.intercept * own.few.correlated.columns[column][0];
-    if (pass.has_pairs) scores[Experts::pairs] = pass.pair_products[column];
+    if (pass.has_interactions) scores[Experts::interactions] = pass.interaction_sums[column];
     for (std::size_t e = 0; e < Experts::all; ++e)
       scores[e] = Mixture::cut(Experts::gain(e) * scores[e]);
   }

@@ -63,7 +63,7 @@ class SettledFeatures {
                 [&](std::size_t i, std::size_t s, std::size_t) { return number(i, s); });
   }
 
-  /// Those over knots, and over pairs of them: `number(piece, score)`, with the cells of a piece.
+  /// Those over knots, and over surfaces: `number(piece, score)`, with the cells of a piece.
   void add_pieces(SettledExpert& to, bool divided, auto number) const {
     constexpr std::size_t knots = Spline<F>::knots;
     const auto add = [&](const char* over, const std::vector<Index>& firsts, std::size_t each) {
@@ -166,19 +166,20 @@ Settled settle(const Evaluator<W>& evaluator, const std::vector<ToldScore>& scor
           return weight(column, static_cast<std::size_t>(features.numbers[i]) + 1);
         }));
   }
-  if (own.pairs.is_kept) {
-    SettledExpert& pairs = expert(Experts::pairs, [](std::size_t) { return 0.0; });
+  if (own.interactions.is_kept) {
+    SettledExpert& interactions = expert(Experts::interactions, [](std::size_t) { return 0.0; });
     std::uint32_t most = 0;
     std::vector<Index> of;
     for (const Index feature : told.features) {
-      most = std::max(most, own.pairs.number_of(feature));
-      of.push_back(static_cast<Index>(own.pairs.number_of(feature)));
+      most = std::max(most, own.interactions.number_of(feature));
+      of.push_back(static_cast<Index>(own.interactions.number_of(feature)));
     }
-    pairs.terms.push_back(features.term(
-        "products", false, own.pairs.places_of(most), 1, [&](std::size_t at, std::size_t s, auto) {
-          return scores[s].sign * own.pairs.columns[scores[s].column].weights[at];
+    interactions.terms.push_back(features.term(
+        "products", false, own.interactions.places_of(most), 1,
+        [&](std::size_t at, std::size_t s, auto) {
+          return scores[s].sign * own.interactions.columns[scores[s].column].weights[at];
         }));
-    pairs.terms.back().of = std::move(of);
+    interactions.terms.back().of = std::move(of);
   }
   return told;
 }

@@ -170,7 +170,7 @@ class PairAROW:
     def learn(self, row, sign, weight):
         shares = [(place, x, x / self.precision[place]) for place, x in row]
         v = sum(x * share for _, x, share in shares)
-        r, loss = CONSTANTS["pairs_r"] / weight, 1 - sign * self.says(row)
+        r, loss = CONSTANTS["interactions_r"] / weight, 1 - sign * self.says(row)
         if loss <= 0:
             return
         for place, x, share in shares:  # two products may share a place
