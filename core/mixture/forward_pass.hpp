@@ -156,7 +156,7 @@ struct Evaluator {
     const W* const deviations = pass.few() ? nullptr : statistics().deviations(state);
     const std::size_t features = own.few.find(row, pass.row.values.data(), deviations,
                                               state.blocks.stride(), with_new, pass.values);
-    pass.pieces.place(pass.values, pass.few() && features <= Spline<W>::most_paired);
+    pass.pieces.place(pass.values, pass.few() && features <= Spline<W>::most_with_surfaces);
     return pass.few() || pass.values.size > 0;
   }
 

@@ -38,7 +38,7 @@ class SettledFeatures {
       told.bends.push_back(listed && (few.tier == Tier::low || !only_varying || column[2] > 0));
     }
     told.limit = limit;
-    told.paired = few.tier == Tier::low && n <= std::size_t{Spline<F>::most_paired};
+    told.paired = few.tier == Tier::low && n <= std::size_t{Spline<F>::most_with_surfaces};
     for (const Index feature : table.features())
       if (place_of[feature] >= 0) told.zeros.push_back(place_of[feature]);
   }
@@ -75,7 +75,7 @@ class SettledFeatures {
     for (std::size_t two = 0; two < size(); ++two) {
       of_one.push_back(Spline<F>::of_feature(numbers[two]));
       for (std::size_t one = 0; told.paired && one < two; ++one)
-        of_two.push_back(Spline<F>::of_pair(numbers[one], numbers[two]));
+        of_two.push_back(Spline<F>::of_surface(numbers[one], numbers[two]));
     }
     add("knots", of_one, knots);
     if (told.paired) add("pairs", of_two, knots * knots);

@@ -293,7 +293,7 @@ class YarrowRegressor final : public Learner<W> {
         own().few.find(values, pass.values.data(), nullptr, 0, with_new, pass.few);
     pass.bent = pass.few;
     for (double& x : pass.bent.values) x = std::clamp(x, -most_deviations, most_deviations);
-    pass.pieces.place(pass.bent, features <= Spline<double>::most_paired);
+    pass.pieces.place(pass.bent, features <= Spline<double>::most_with_surfaces);
   }
 
   void evaluate_few(RegressionPass<W>& pass) const {
