@@ -109,13 +109,13 @@ class AffineLoop : public ScaledLoop<W> {
       if (average_) {  // both planes in one walk: a walk's end is what a processor guesses worst
         const std::size_t capacity = blocks.capacity();
         const double sums = m.add * state.columns[m.column].scale_sum;
-        for_pairs(row, [=](auto at) {
+        for_twos(row, [=](auto at) {
           add(at, first + capacity, stride, sums);
           add(at, first, stride, m.add);
         });
         increase(intercept[capacity], sums * intercept_);
       } else {
-        for_pairs(row, [=](auto at) { add(at, first, stride, m.add); });
+        for_twos(row, [=](auto at) { add(at, first, stride, m.add); });
       }
       increase(*intercept, m.add * intercept_);
     }

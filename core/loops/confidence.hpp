@@ -229,14 +229,14 @@ class ConfidenceLoop : public GaussianLoop<W, Planes> {
       const double s = variance_at(intercept, capacity, now);
       if (average_) {
         const std::size_t sums = planes_ * capacity;
-        for_pairs(row, [=, this](auto at) {
+        for_twos(row, [=, this](auto at) {
           const auto s = variances(at.template planes<planes_>(first, stride, capacity), now);
           const auto step = Covariance::step(s, at.values(), alpha);
           at.set_cells(first + sums, stride, at.cells(first + sums, stride) + t * step);
         });
         increase(intercept[sums], t * Covariance::step(s, intercept_, alpha));
       }
-      for_pairs(row, [=, this](auto at) {
+      for_twos(row, [=, this](auto at) {
         auto cells = at.template planes<planes_>(first, stride, capacity);
         const auto x = at.values(), s = variances(cells, now);
         cells[0] += Covariance::step(s, x, alpha);

@@ -21,7 +21,7 @@
 //   remove_penalty()     makes it that of the intercept, which is not pulled
 //   may_keep(cells)      whether learning can lead to these numbers, which a file says
 //   finish_row(state, p) moves the clock on after the row, whether it moved weights or not
-// Cells are doubles, or two features' side by side (Pair).
+// Cells are doubles, or two features' side by side (Two).
 
 namespace yarrow {
 
@@ -142,7 +142,7 @@ class ProximalLoop : public LoopBase<W> {
     const Regularizer without = free(regularizer);
     for (const Move& m : moves) {
       W* first = state.blocks.first() + m.column;
-      for_pairs(row, [=](auto at) {
+      for_twos(row, [=](auto at) {
         const auto cells = at.template planes<Count::value>(first, stride, capacity);
         const auto step = m.add * at.values();
         const auto moved = [&] {

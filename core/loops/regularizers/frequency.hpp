@@ -54,8 +54,8 @@ class StepNorm {
     if (least == 0) return most;
     return most * std::pow(1 + std::pow(least / most, p_), 1 / p_);
   }
-  Pair by_powers(Pair h, Pair step) const {
-    return Pair{by_powers(h[0], step[0]), by_powers(h[1], step[1])};
+  Two by_powers(Two h, Two step) const {
+    return Two{by_powers(h[0], step[0]), by_powers(h[1], step[1])};
   }
 
   double p_, cap_;
