@@ -132,6 +132,20 @@ struct Evaluator {
     return {pass.row.weighed.data(), line(), pass.few() ? 0 : capacity()};
   }
 
+  /// What experts say with such a length of the row, before it is cut: a linear one of a column,
+  /// whose numbers stand in a place; the others.
+  double linear_score(const ForwardPass<W>& pass, std::size_t at, double length) const {
+    return pass.products[at] * length + experts.intercept * state.blocks.intercept()[at];
+  }
+  double spline_score(const ForwardPass<W>& pass, std::size_t column) const {
+    return pass.spline_sums[column].product * pass.pieces.length +
+           experts.intercept * own.few.spline.intercept_of(column)[Spline<W>::weight];
+  }
+  double covariance_score(const ForwardPass<W>& pass, std::size_t column, double length) const {
+    return pass.covariance_products[column] * length +
+           experts.intercept * own.few.correlated.columns[column][0];
+  }
+
   /// What a feature says of a column to naive Bayes: nothing, if it was never seen.
   double evidence_of(std::size_t slot, std::size_t column) const {
     const W* const cells = state.blocks.data() + slot * state.blocks.stride();
@@ -270,20 +284,13 @@ struct Evaluator {
 
   /// The experts' scores of one column.
   void ask_experts(const ForwardPass<W>& pass, std::size_t column, Mixture::Numbers& scores) const {
-    const W* intercept = state.blocks.intercept();
     scores[Experts::spline] = scores[Experts::covariance] = scores[Experts::interactions] = 0;
-    for (std::size_t e = 0; e < Experts::linear; ++e) {
-      const std::size_t at = e * capacity() + column;
-      scores[e] = pass.products[at] * pass.row.to_predict + experts.intercept * intercept[at];
-    }
+    for (std::size_t e = 0; e < Experts::linear; ++e)
+      scores[e] = linear_score(pass, e * capacity() + column, pass.row.to_predict);
     scores[Experts::bayes] = evidence(pass, column);
-    if (pass.has_spline)
-      scores[Experts::spline] =
-          pass.spline_sums[column].product * pass.pieces.length +
-          experts.intercept * own.few.spline.intercept_of(column)[Spline<W>::weight];
+    if (pass.has_spline) scores[Experts::spline] = spline_score(pass, column);
     if (pass.few())
-      scores[Experts::covariance] = pass.covariance_products[column] * pass.row.to_predict +
-                                    experts.intercept * own.few.correlated.columns[column][0];
+      scores[Experts::covariance] = covariance_score(pass, column, pass.row.to_predict);
     if (pass.has_interactions) scores[Experts::interactions] = pass.interaction_sums[column];
     for (std::size_t e = 0; e < Experts::all; ++e)
       scores[e] = Mixture::cut(Experts::gain(e) * scores[e]);

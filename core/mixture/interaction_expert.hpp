@@ -15,10 +15,10 @@ template <class W>
 class InteractionExpert {
  public:
   /// What is to be done in each column; returns how far a weight may move at most.
-  double decide(const State<W>& state, const Experts& experts, const ForwardPass<W>& pass,
-                Outputs outputs, int c, double weight) {
+  double decide(const Evaluator<W>& evaluator, const ForwardPass<W>& pass, Outputs outputs, int c,
+                double weight) {
     if (!pass.has_interactions) return 0;
-    const Interactions<W>& interactions = MixtureState<W>::of(state).interactions;
+    const Interactions<W>& interactions = evaluator.own.interactions;
     steps_.clear();
     double growth = 0;
     for (std::size_t k = 0; k < interactions.columns.size(); ++k) {
@@ -28,7 +28,8 @@ class InteractionExpert {
       shares_.resize((steps_.size() + 1) * pass.interactions.size());
       const double v =
           pass.interactions.variance(interactions.columns[k], shares_of(steps_.size(), pass));
-      const auto [alpha, kappa] = Experts::arow_step<W>(margin, v, weight, experts.interactions_r);
+      const auto [alpha, kappa] =
+          Experts::arow_step<W>(margin, v, weight, evaluator.experts.interactions_r);
       steps_.push_back(
           {k, static_cast<W>(sign * alpha), static_cast<W>(std::min(kappa, most_precision))});
       growth = std::max(growth, alpha * std::sqrt(v));

@@ -27,8 +27,11 @@ struct StandardizedRow {
   double to_learn = 0;    ///< 1/root of the number of all
 };
 
-/// The scale of one column in double, by its n, a and s. Like the kernels it calculates in a size
-/// that fits the numbers, so that squares of any size are right, and by way of 1 - p.
+/// The scale of one column in double, by its n, a and s. It calculates in a size that fits the
+/// numbers, so that squares of any size are right, and by way of 1 - p. So do the kernels
+/// (statistics.inc), many columns at a time in the type that is stored, in powers of two and with
+/// products in place of divisions: the same to the last digits but not to the bit, and what either
+/// has learned goes on by its own.
 struct ColumnScale {
   double largest;                          ///< of a and s; the others are in its size
   double mean = 0, rest = 0, squared = 0;  ///< rest: 1 - p^2; squared: of the unit

@@ -169,11 +169,10 @@ class YarrowLearner final : public Learner<W> {
       evaluator().sum_of_interactions(row, true, pass_);
     }
     const Outputs outputs = this->outputs();
-    const double growth =
-        std::max({linear_.decide(state, experts_, row, pass_, outputs, c, weight),
-                  spline_.decide(state, experts_, pass_, outputs, c, weight),
-                  covariance_.decide(state, experts_, pass_, outputs, c, weight),
-                  interactions_.decide(state, experts_, pass_, outputs, c, weight)});
+    const double growth = std::max({linear_.decide(evaluator(), row, pass_, outputs, c, weight),
+                                    spline_.decide(evaluator(), pass_, outputs, c, weight),
+                                    covariance_.decide(evaluator(), pass_, outputs, c, weight),
+                                    interactions_.decide(evaluator(), pass_, outputs, c, weight)});
     state.weight_bound.template admit<W>(growth, [&] { return largest_weight(); });
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
