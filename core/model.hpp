@@ -11,7 +11,7 @@
 #include "data/named_row.hpp"
 #include "data/share.hpp"
 #include "learner/progressive_result.hpp"
-#include "registry/registry.hpp"
+#include "registry/learners.hpp"
 #include "state/undo.hpp"
 
 namespace yarrow {

@@ -15,7 +15,7 @@
 
 namespace yarrow {
 
-enum class LearnerKind;  // registry/learner_list.hpp has them
+enum class LearnerKind;  // registry/learners.hpp has them
 
 /// Everything that fixes how a learner learns; none of it changes afterwards.
 struct Recipe {

@@ -16,9 +16,15 @@
 namespace yarrow {
 
 struct Constant {
+  Constant(const char* name, std::span<double> all) : name(name), numbers(all) {}
+  Constant(const char* name, double& one) : name(name), numbers(&one, 1) {}
+
   const char* name;
   std::span<double> numbers;
 };
+
+/// A number, or a list of them, by the name that it has in the code.
+#define CALLED(number) Constant(#number, number)
 
 /// A learner's constants, with those that are given in place of their own.
 template <class Constants>
@@ -54,20 +60,11 @@ struct ClassifierConstants : ExpertLayout {
   double smoothing = 0.3, smoothing_of_all = 10;  ///< of the counts of one feature, and of all
 
   std::vector<Constant> named() {
-    return {{"rates", rates},
-            {"memories", memories},
-            {"first_weights", first_weights},
-            {"first_variances", first_variances},
-            {"mixture_r", {&mixture_r, 1}},
-            {"drift", {&drift, 1}},
-            {"drift_rows", {&drift_rows, 1}},
-            {"drift_least", {&drift_least, 1}},
-            {"spline_r", {&spline_r, 1}},
-            {"covariance_r", {&covariance_r, 1}},
-            {"covariance_least", {&covariance_least, 1}},
-            {"interactions_r", {&interactions_r, 1}},
-            {"smoothing", {&smoothing, 1}},
-            {"smoothing_of_all", {&smoothing_of_all, 1}}};
+    return {CALLED(rates),           CALLED(memories),         CALLED(first_weights),
+            CALLED(first_variances), CALLED(mixture_r),        CALLED(drift),
+            CALLED(drift_rows),      CALLED(drift_least),      CALLED(spline_r),
+            CALLED(covariance_r),    CALLED(covariance_least), CALLED(interactions_r),
+            CALLED(smoothing),       CALLED(smoothing_of_all)};
   }
 };
 
@@ -84,22 +81,14 @@ struct RegressorConstants {
   double interval_rate = 0.03;           ///< the least
 
   std::vector<Constant> named() {
-    return {{"r", {&r, 1}},
-            {"fading_r", {&fading_r, 1}},
-            {"memory", {&memory, 1}},
-            {"covariance_r", {&covariance_r, 1}},
-            {"drift", {&drift, 1}},
-            {"spline_r", {&spline_r, 1}},
-            {"stack_r", {&stack_r, 1}},
-            {"first_variance", {&first_variance, 1}},
-            {"stack_drift", {&stack_drift, 1}},
-            {"most_errors", {&most_errors, 1}},
-            {"pace", {&pace, 1}},
-            {"fade", {&fade, 1}},
-            {"rate", {&rate, 1}},
-            {"most_deviations", {&most_deviations, 1}},
-            {"interval_rate", {&interval_rate, 1}}};
+    return {
+        CALLED(r),           CALLED(fading_r),        CALLED(memory),       CALLED(covariance_r),
+        CALLED(drift),       CALLED(spline_r),        CALLED(stack_r),      CALLED(first_variance),
+        CALLED(stack_drift), CALLED(most_errors),     CALLED(pace),         CALLED(fade),
+        CALLED(rate),        CALLED(most_deviations), CALLED(interval_rate)};
   }
 };
+
+#undef CALLED
 
 }  // namespace yarrow

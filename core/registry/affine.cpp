@@ -4,7 +4,7 @@
 #include "loops/l1_constrained.hpp"
 #include "loops/mirror.hpp"
 #include "loops/voted.hpp"
-#include "registry/learner_list.hpp"
+#include "registry/learners.hpp"
 
 namespace yarrow {
 

@@ -1,7 +1,7 @@
 #include "loops/confidence.hpp"
 #include "learner/rule_learner.hpp"
 #include "loops/forgetting.hpp"
-#include "registry/learner_list.hpp"
+#include "registry/learners.hpp"
 
 namespace yarrow {
 

@@ -2,7 +2,7 @@
 #include "loops/factored.hpp"
 #include "loops/full.hpp"
 #include "loops/joint.hpp"
-#include "registry/learner_list.hpp"
+#include "registry/learners.hpp"
 
 namespace yarrow {
 

@@ -1,6 +1,6 @@
 #include "mixture/yarrow_learner.hpp"
 #include "mixture/yarrow_regressor.hpp"
-#include "registry/learner_list.hpp"
+#include "registry/learners.hpp"
 
 namespace yarrow {
 

@@ -1,6 +1,6 @@
 #include "loops/proximal.hpp"
 #include "learner/rule_learner.hpp"
-#include "registry/learner_list.hpp"
+#include "registry/learners.hpp"
 
 namespace yarrow {
 

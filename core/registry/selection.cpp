@@ -1,7 +1,7 @@
 #include "loops/selection.hpp"
 #include "learner/rule_learner.hpp"
 #include "loops/grouped.hpp"
-#include "registry/learner_list.hpp"
+#include "registry/learners.hpp"
 
 namespace yarrow {
 

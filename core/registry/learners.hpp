@@ -1,4 +1,6 @@
 #pragma once
+#include <memory>
+
 #include "learner/learner.hpp"
 
 // All learners, each once: a name, and the loop that a RuleLearner runs with numbers of type W, or
@@ -70,6 +72,16 @@ enum class LearnerKind { YARROW_LEARNERS(YARROW_NAME) };
   std::unique_ptr<Learner<W>> make_##name(const Recipe& recipe);
 YARROW_LEARNERS(YARROW_DECLARE)
 #undef YARROW_DECLARE
+
+/// The learner of the recipe's kind.
+template <class W>
+std::unique_ptr<Learner<W>> make_learner(const Recipe& recipe) {
+#define YARROW_MAKE(name, ...) \
+  if (recipe.kind == LearnerKind::name) return make_##name<W>(recipe);
+  YARROW_LEARNERS(YARROW_MAKE)
+#undef YARROW_MAKE
+  throw Error("unknown learner");
+}
 
 }  // namespace yarrow
 
