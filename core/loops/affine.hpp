@@ -32,10 +32,9 @@ class AffineLoop : public ScaledLoop<W> {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
-    for (const Move& m : moves) admit(state, scores, m, weights, sums);
-    state.weight_bound = weights;
-    state.sum_bound = sums;
+    admit_all(state, moves, [&](const Move& m, Bound& weights, Bound& sums) {
+      admit(state, scores, m, weights, sums);
+    });
     for (Move& m : moves) settle(state, scores, m);
     if (state.blocks.capacity() != 1) return walk(state, row, moves, state.blocks.stride());
     average_ ? walk(state, row, moves, Known<2>{}) : walk(state, row, moves, Known<1>{});

@@ -129,10 +129,9 @@ class ConfidenceLoop : public GaussianLoop<W, Planes> {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
-    for (const Move& m : moves) Base::admit(state, m, reach(state, scores, m), weights, sums);
-    state.weight_bound = weights;
-    state.sum_bound = sums;
+    admit_all(state, moves, [&](const Move& m, Bound& weights, Bound& sums) {
+      Base::admit(state, m, reach(state, scores, m), weights, sums);
+    });
     const Blocks<W>& blocks = state.blocks;
     if (blocks.capacity() != 1)
       return walk(state, row, moves, blocks.stride(), std::size_t(blocks.capacity()));

@@ -15,6 +15,18 @@ struct LoopSettings {
   const std::vector<double>& parameters;
 };
 
+/// Calls admit(move, weights, sums) for all moves, which says how far numbers may grow and refuses
+/// what would overflow; the state takes over these bounds only if all are admitted. `all_change`:
+/// the moves reach features that the row does not have.
+template <class W, class AnyMove, class Admit>
+void admit_all(State<W>& state, std::span<AnyMove> moves, Admit admit, bool all_change = false) {
+  Bound weights = state.weight_bound, sums = state.sum_bound;
+  for (AnyMove& m : moves) admit(m, weights, sums);
+  if (all_change && state.before_all_change) state.before_all_change();
+  state.weight_bound = weights;
+  state.sum_bound = sums;
+}
+
 /// What a loop does unless it knows better: its first plane holds the weights themselves, scores
 /// are their sums, and the first number that a rule answers with says how far they move.
 template <class W>

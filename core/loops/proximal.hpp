@@ -78,11 +78,10 @@ class ProximalLoop : public LoopBase<W> {
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
     const Regularizer regularizer(state, parameters_);
-    Bound weights = state.weight_bound;  // kept only if every move is admitted
-    for (const Move& m : moves)
+    admit_all(state, moves, [&](const Move& m, Bound& weights, Bound&) {
       weights.admit<W>(regularizer.growth(std::abs(m.add) * std::sqrt(scores.xx), state),
                        [&] { return largest(state); });
-    state.weight_bound = weights;
+    });
     const std::size_t capacity = state.blocks.capacity();
     if (capacity != 1)
       return walk(state, row, regularizer, moves, capacity, state.blocks.stride(), Unknown{});
