@@ -381,8 +381,6 @@ void bind_models(nb::module_& m) {
       .value("prune", WhenFull::Prune);
   m.attr("NO_LIMIT") = Vocabulary::kNoLimit;
   m.attr("MOST_HASH_BITS") = int{Naming::most_hash_bits};
-  m.attr("MOST_CLASSES") = int{Classes::kDefaultLimit};
-  m.attr("MANY_INTEGERS") = int{Classes::kManyIntegers};
   bind_model<float>(m, "ModelF32");
   bind_model<double>(m, "ModelF64");
 }
