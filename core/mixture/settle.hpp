@@ -10,15 +10,17 @@
 
 namespace yarrow {
 
-/// The features that were seen, in their scale, and the terms over them. `F` is the type of what is
-/// kept of few features.
+/// The features that were seen, in their scale, and the experts over them, one after the other. `F`
+/// is the type of what is kept of few features. Numbers are told by column; they are written for
+/// the scores that are asked for.
 template <class F>
-class SettledFeatures {
+class Settling {
  public:
   /// `only_varying`: among some features those whose values are all the same do not bend.
   template <class W>
-  SettledFeatures(const State<W>& state, ColumnStatistics statistics, const FewFeatures<F>& few,
-                  const TableColumns& table, double limit, bool only_varying, std::size_t scores)
+  Settling(const State<W>& state, ColumnStatistics statistics, const FewFeatures<F>& few,
+           const TableColumns& table, double limit, bool only_varying,
+           const std::vector<ToldScore>& scores)
       : scores_(scores) {
     const Blocks<W>& blocks = state.blocks;
     const double rows = blocks.intercept()[statistics.at];
@@ -31,7 +33,7 @@ class SettledFeatures {
       if (!(column[0] > 0)) continue;
       const ColumnScale scale(column, rows);
       place_of[feature] = static_cast<Index>(told.features.size());
-      numbers.push_back(static_cast<Index>(number));
+      numbers.push_back(number);
       told.features.push_back(feature);
       told.shift.push_back(scale.shift());
       told.unit.push_back(scale.unit());
@@ -44,144 +46,129 @@ class SettledFeatures {
   }
 
   Settled told;
-  std::vector<Index> numbers;  ///< among few features
+  std::vector<std::size_t> numbers;  ///< of the features, among few of them
 
-  std::size_t size() const { return numbers.size(); }
+  std::size_t slot(std::size_t i) const { return told.features[i] + std::size_t{1}; }
 
-  /// `number(item, score, k)` for `each` numbers.
-  SettledTerm term(const char* over, bool divided, std::size_t items, std::size_t each,
-                   auto number) const {
-    SettledTerm term = {over, divided, each, {}, {}};
-    for (std::size_t i = 0; i < items; ++i)
-      for (std::size_t s = 0; s < scores_; ++s)
-        for (std::size_t k = 0; k < each; ++k) term.numbers.push_back(number(i, s, k));
-    return term;
-  }
-  /// The same of each feature.
-  SettledTerm values(const char* over, bool divided, auto number) const {
-    return term(over, divided, size(), 1,
-                [&](std::size_t i, std::size_t s, std::size_t) { return number(i, s); });
+  /// The next expert, whose numbers all get a factor; its constant is `constant(column)`.
+  void add_expert(std::string name, double weight, double cut, double factor, auto constant) {
+    factor_ = factor;
+    told.experts.push_back({std::move(name), weight, cut, false, {}});
+    add_numbers(told.experts.back().constant, 1, 1,
+                [&](std::size_t, std::size_t column, std::size_t) { return constant(column); });
   }
 
-  /// Those over knots, and over surfaces: `number(piece, score)`, with the cells of a piece.
-  void add_pieces(SettledExpert& to, bool divided, auto number) const {
+  /// A term of the last expert: `number(item, column, k)` for k up to `each`; and one over the
+  /// features: `number(feature's place, column)`.
+  void add_term(const char* over, bool divided, std::size_t items, std::size_t each, auto number) {
+    told.experts.back().terms.push_back({over, divided, each, {}, {}});
+    add_numbers(told.experts.back().terms.back().numbers, items, each, number);
+  }
+  void add_values(const char* over, bool divided, auto number) {
+    add_term(over, divided, numbers.size(), 1,
+             [&](std::size_t i, std::size_t column, std::size_t) { return number(i, column); });
+  }
+
+  /// Those over knots, and over surfaces: `number(cells before the piece's, column)`.
+  void add_pieces(bool divided, auto number) {
     constexpr std::size_t knots = Spline<F>::knots;
-    const auto add = [&](const char* over, const std::vector<Index>& firsts, std::size_t each) {
-      to.terms.push_back(term(over, divided, firsts.size(), each, [&](auto i, auto s, auto k) {
-        return number((static_cast<std::size_t>(firsts[i]) + k) * Spline<F>::numbers, s);
-      }));
-    };
     std::vector<Index> of_one, of_two;
-    for (std::size_t two = 0; two < size(); ++two) {
-      of_one.push_back(Spline<F>::of_feature(numbers[two]));
+    for (std::size_t two = 0; two < numbers.size(); ++two) {
+      of_one.push_back(Spline<F>::of_feature(static_cast<Index>(numbers[two])));
       for (std::size_t one = 0; told.paired && one < two; ++one)
-        of_two.push_back(Spline<F>::of_surface(numbers[one], numbers[two]));
+        of_two.push_back(Spline<F>::of_surface(static_cast<Index>(numbers[one]),
+                                               static_cast<Index>(numbers[two])));
     }
+    const auto add = [&](const char* over, const std::vector<Index>& firsts, std::size_t each) {
+      add_term(over, divided, firsts.size(), each, [&](std::size_t i, std::size_t column, auto k) {
+        return number((static_cast<std::size_t>(firsts[i]) + k) * Spline<F>::numbers, column);
+      });
+    };
     add("knots", of_one, knots);
     if (told.paired) add("pairs", of_two, knots * knots);
   }
 
  private:
-  std::size_t scores_;
+  void add_numbers(std::vector<double>& to, std::size_t items, std::size_t each, auto number) {
+    for (std::size_t i = 0; i < items; ++i)
+      for (const auto [column, sign] : scores_)
+        for (std::size_t k = 0; k < each; ++k)
+          to.push_back(sign * factor_ * number(i, static_cast<std::size_t>(column), k));
+  }
+
+  const std::vector<ToldScore>& scores_;
+  double factor_ = 1;
 };
 
-/// YarrowClassifier's experts, for these scores.
+/// YarrowClassifier's experts.
 template <class W>
 Settled settle(const Evaluator<W>& evaluator, const std::vector<ToldScore>& scores) {
   const State<W>& state = evaluator.state;
   const Experts& experts = evaluator.experts;
   const MixtureState<W>& own = evaluator.own;
-  const SettledFeatures<W> features(state, evaluator.statistics(), own.few, own.table,
-                                    most_deviations, true, scores.size());
   const Tier tier = own.few.tier;
   const std::size_t capacity = state.blocks.capacity();
-  Settled told = features.told;
-
-  const auto expert = [&](std::size_t e, auto constant) -> SettledExpert& {
-    told.experts.push_back({experts.name_of(e), own.mixture.mean[e], Mixture::most, false, {}});
-    for (const ToldScore& score : scores)
-      told.experts.back().constant.push_back(score.sign * Experts::gain(e) *
-                                             constant(static_cast<std::size_t>(score.column)));
-    return told.experts.back();
-  };
-  const auto slot_of = [&](std::size_t i) { return told.features[i] + std::size_t{1}; };
-  /// A number of each feature and column.
-  const auto each = [&](std::size_t e, const char* over, bool divided, auto number) {
-    return features.values(over, divided, [&](std::size_t i, std::size_t s) {
-      return scores[s].sign * Experts::gain(e) *
-             number(i, static_cast<std::size_t>(scores[s].column));
-    });
-  };
-  const auto pieces = [&](SettledExpert& to, std::size_t e, bool divided, auto number) {
-    features.add_pieces(to, divided, [&](std::size_t at, std::size_t s) {
-      const auto column = static_cast<std::size_t>(scores[s].column);
-      return scores[s].sign * Experts::gain(e) *
-             number(own.few.spline.columns[column].data() + at, column);
-    });
+  Settling<W> to(state, evaluator.statistics(), own.few, own.table, most_deviations, true, scores);
+  const auto add_expert = [&](std::size_t e, auto constant) {
+    to.add_expert(experts.name_of(e), own.mixture.mean[e], Mixture::most, Experts::gain(e),
+                  constant);
   };
 
   for (std::size_t e = 0; e < Experts::linear; ++e) {
-    SettledExpert& linear = expert(e, [&](std::size_t column) {
+    add_expert(e, [&](std::size_t column) {
       return experts.intercept * state.blocks.intercept()[e * capacity + column];
     });
-    linear.terms.push_back(each(e, "values", true, [&](std::size_t i, std::size_t column) {
-      const bool weighed = e == 0 && tier != Tier::low;
-      const double weight =
-          *(state.blocks.cell(slot_of(i), static_cast<int>(column)) + e * capacity);
-      return weight * (weighed ? std::abs(evaluator.evidence_of(slot_of(i), column)) : 1);
-    }));
+    to.add_values("values", true, [&](std::size_t i, std::size_t column) {
+      const double weight = *state.blocks.cell(to.slot(i), static_cast<int>(e * capacity + column));
+      const bool is_weighed = e == 0 && tier != Tier::low;
+      return weight * (is_weighed ? std::abs(evaluator.evidence_of(to.slot(i), column)) : 1);
+    });
   }
   if (tier != Tier::high) {
-    SettledExpert& spline = expert(Experts::spline, [&](std::size_t column) {
+    add_expert(Experts::spline, [&](std::size_t column) {
       return experts.intercept * own.few.spline.intercept_of(column)[Spline<W>::weight];
     });
-    spline.needs_knots = tier != Tier::low;
-    pieces(spline, Experts::spline, true,
-           [](const W* piece, std::size_t) -> double { return piece[Spline<W>::weight]; });
+    to.told.experts.back().needs_knots = tier != Tier::low;
+    to.add_pieces(true, [&](std::size_t at, std::size_t column) -> double {
+      return own.few.spline.columns[column][at + Spline<W>::weight];
+    });
   }
-  SettledExpert& bayes = expert(Experts::bayes, [&](std::size_t column) {
+  add_expert(Experts::bayes, [&](std::size_t column) {
     return log_odds(own.columns[column].weight, own.weight, experts.smoothing);
   });
   if (tier != Tier::low)
-    bayes.terms.push_back(
-        each(Experts::bayes, "presence", false, [&](std::size_t i, std::size_t column) {
-          return evaluator.evidence_of(slot_of(i), column);
-        }));
+    to.add_values("presence", false, [&](std::size_t i, std::size_t column) {
+      return evaluator.evidence_of(to.slot(i), column);
+    });
   if (tier != Tier::high)
-    pieces(bayes, Experts::bayes, false, [&](const W* piece, std::size_t column) {
+    to.add_pieces(false, [&](std::size_t at, std::size_t column) {
+      const W* const piece = own.few.spline.columns[column].data() + at;
       const double visits = piece[Spline<W>::visits];
-      return visits > 0 ? log_odds(piece[Spline<W>::hits], visits, experts.smoothing) +
-                              evaluator.class_bias(column)
-                        : 0;
+      if (visits == 0) return 0.0;
+      return log_odds(piece[Spline<W>::hits], visits, experts.smoothing) +
+             evaluator.class_bias(column);
     });
   if (tier == Tier::low) {
-    const auto weight = [&](std::size_t column, std::size_t at) -> double {
-      return own.few.correlated.columns[column][at];
-    };
-    SettledExpert& full = expert(Experts::covariance, [&](std::size_t column) {
-      return experts.intercept * weight(column, 0);
+    const std::vector<std::vector<W>>& weights = own.few.correlated.columns;
+    add_expert(Experts::covariance,
+               [&](std::size_t column) { return experts.intercept * weights[column][0]; });
+    to.add_values("values", true, [&](std::size_t i, std::size_t column) -> double {
+      return weights[column][to.numbers[i] + 1];
     });
-    full.terms.push_back(
-        each(Experts::covariance, "values", true, [&](std::size_t i, std::size_t column) {
-          return weight(column, static_cast<std::size_t>(features.numbers[i]) + 1);
-        }));
   }
   if (own.interactions.is_kept) {
-    SettledExpert& interactions = expert(Experts::interactions, [](std::size_t) { return 0.0; });
-    std::uint32_t most = 0;
+    add_expert(Experts::interactions, [](std::size_t) { return 0.0; });
     std::vector<Index> of;
-    for (const Index feature : told.features) {
-      most = std::max(most, own.interactions.number_of(feature));
+    for (const Index feature : to.told.features)
       of.push_back(static_cast<Index>(own.interactions.number_of(feature)));
-    }
-    interactions.terms.push_back(features.term(
-        "products", false, own.interactions.places_of(most), 1,
-        [&](std::size_t at, std::size_t s, auto) {
-          return scores[s].sign * own.interactions.columns[scores[s].column].weights[at];
-        }));
-    interactions.terms.back().of = std::move(of);
+    const Index most = of.empty() ? 0 : *std::ranges::max_element(of);
+    to.add_term("products", false, own.interactions.places_of(most), 1,
+                [&](std::size_t at, std::size_t column, std::size_t) -> double {
+                  return own.interactions.columns[column].weights[at];
+                });
+    to.told.experts.back().terms.back().of = std::move(of);
   }
-  return told;
+  return std::move(to.told);
 }
 
 }  // namespace yarrow

@@ -138,27 +138,24 @@ class YarrowRegressor final : public Learner<W> {
   /// One expert, whose sum is that of all: nothing is cut.
   Settled settle(const std::vector<ToldScore>& scores) const override {
     const FewFeatures<double>& few = own().few;
-    const SettledFeatures<double> features(state, statistics(), few, own().table,
-                                           numbers_.most_deviations, false, scores.size());
+    const double* const pieces = few.spline.columns[0].data();
     const Of::Scores by = coefficients();
-    SettledExpert sum = {"prediction", 1, 0, false, {}};
-    sum.terms.push_back(features.values("values", true, [&](std::size_t i, std::size_t) {
-      return weight(features.told.features[i] + std::size_t{1}, 0);
-    }));
-    double constant = weight(0, 0);
-    if (few.tier != Tier::high) {
-      const double bent = shares(by).spline;
-      const double* const pieces = few.spline.columns[0].data();
-      constant += bent * pieces[Spline<double>::weight];
-      features.add_pieces(sum, true, [&](std::size_t at, std::size_t) {
+    const bool bends = few.tier != Tier::high;
+    const double bent = bends ? shares(by).spline : 0;
+    Settling<double> to(state, statistics(), few, own().table, numbers_.most_deviations, false,
+                        scores);
+    to.add_expert("prediction", 1, 0, 1, [&](std::size_t) {
+      const double of_spline = bends ? bent * pieces[Spline<double>::weight] : 0;
+      return own().centre + by[Of::last] * (own().last - own().centre) +
+             intercept_ * (weight(0, 0) + of_spline);
+    });
+    to.add_values("values", true,
+                  [&](std::size_t i, std::size_t) { return weight(to.slot(i), 0); });
+    if (bends)
+      to.add_pieces(true, [&](std::size_t at, std::size_t) {
         return bent * pieces[at + Spline<double>::weight];
       });
-    }
-    sum.constant = {own().centre + by[Of::last] * (own().last - own().centre) +
-                    intercept_ * constant};
-    Settled told = features.told;
-    told.experts.push_back(std::move(sum));
-    return told;
+    return std::move(to.told);
   }
 
   std::vector<ExpertShare> experts() const override {
