@@ -7,30 +7,14 @@
 // the mixture that learns by itself. The kinds below, who makes a learner of one (a unit of this
 // folder for each of the lists) and the names in Python come from here.
 // clang-format off
-#define YARROW_AFFINE(loop) \
+#define YARROW_WEIGHTS(loop) \
   loop(affine, AffineLoop<W>) \
   loop(elastic, ElasticLoop<W>) \
   loop(l1_constrained, L1ConstrainedLoop<W>) \
   loop(p_norm, MirrorLoop<W, PNormLink>) \
   loop(exponential, MirrorLoop<W, ExponentialLink<false>>) \
   loop(exponential_signed, MirrorLoop<W, ExponentialLink<true>>) \
-  loop(voted, VotedLoop<W>)
-#define YARROW_CONFIDENCE(loop) \
-  loop(diagonal, ConfidenceLoop<W, Diagonal>) \
-  loop(projected, ConfidenceLoop<W, Projected>) \
-  loop(whitened, ConfidenceLoop<W, Whitened>) \
-  loop(herded, ConfidenceLoop<W, Herded>) \
-  loop(fading_visits, ConfidenceLoop<W, FadingByVisits<Diagonal>>) \
-  loop(fading_rows, ConfidenceLoop<W, FadingByRows<Diagonal>>) \
-  loop(projected_fading_visits, ConfidenceLoop<W, FadingByVisits<Projected>>) \
-  loop(projected_fading_rows, ConfidenceLoop<W, FadingByRows<Projected>>) \
-  loop(restarting, ConfidenceLoop<W, Restarting>)
-#define YARROW_COVARIANCE(loop) \
-  loop(full, FullLoop<W, ByMean>) \
-  loop(full_row_inside, FullLoop<W, RowInside>) \
-  loop(factored, FactoredLoop<W>) \
-  loop(joint, JointLoop<W>)
-#define YARROW_PROXIMAL(loop) \
+  loop(voted, VotedLoop<W>) \
   loop(soft_threshold, ProximalLoop<W, SoftThreshold>) \
   loop(dual_averaging, ProximalLoop<W, DualAveraging>) \
   loop(elastic_net, ProximalLoop<W, ElasticNet>) \
@@ -42,22 +26,32 @@
   loop(adagrad_dual, ProximalLoop<W, AdaGradDual>) \
   loop(ftrl_proximal, ProximalLoop<W, FTRLProximal>) \
   loop(truncated_gradient, ProximalLoop<W, TruncatedGradient>) \
-  loop(randomized_rounding, ProximalLoop<W, RandomizedRounding>)
-#define YARROW_SELECTION(loop) \
-  loop(largest, LargestLoop<W>) \
-  loop(surest, SurestLoop<W>) \
+  loop(randomized_rounding, ProximalLoop<W, RandomizedRounding>) \
   loop(feature_groups, GroupedLoop<W, FeatureGroups>) \
-  loop(task_groups, GroupedLoop<W, TaskGroups>)
+  loop(task_groups, GroupedLoop<W, TaskGroups>) \
+  loop(largest, LargestLoop<W>)
+#define YARROW_VARIANCES(loop) \
+  loop(diagonal, ConfidenceLoop<W, Diagonal>) \
+  loop(projected, ConfidenceLoop<W, Projected>) \
+  loop(whitened, ConfidenceLoop<W, Whitened>) \
+  loop(herded, ConfidenceLoop<W, Herded>) \
+  loop(fading_visits, ConfidenceLoop<W, FadingByVisits<Diagonal>>) \
+  loop(fading_rows, ConfidenceLoop<W, FadingByRows<Diagonal>>) \
+  loop(projected_fading_visits, ConfidenceLoop<W, FadingByVisits<Projected>>) \
+  loop(projected_fading_rows, ConfidenceLoop<W, FadingByRows<Projected>>) \
+  loop(restarting, ConfidenceLoop<W, Restarting>) \
+  loop(surest, SurestLoop<W>) \
+  loop(full, FullLoop<W, ByMean>) \
+  loop(full_row_inside, FullLoop<W, RowInside>) \
+  loop(factored, FactoredLoop<W>) \
+  loop(joint, JointLoop<W>)
 #define YARROW_MIXTURES(mixture) \
   mixture(yarrow, YarrowLearner<W>) \
   mixture(yarrow_regression, YarrowRegressor<W>)
 
 #define YARROW_LEARNERS(learner) \
-  YARROW_AFFINE(learner) \
-  YARROW_CONFIDENCE(learner) \
-  YARROW_COVARIANCE(learner) \
-  YARROW_PROXIMAL(learner) \
-  YARROW_SELECTION(learner) \
+  YARROW_WEIGHTS(learner) \
+  YARROW_VARIANCES(learner) \
   YARROW_MIXTURES(learner)
 // clang-format on
 
