@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from yarrow import CustomClassifier, RuleInput, YarrowClassifier, YarrowRegressor
 from yarrow._core import classifier_constants
 from yarrow.feature_selection import GameSelection
 from yarrow.lazy import np
+
+T = TypeVar("T")
 
 
 def adaptive_margin_arow(r: float, phi: float, **parameters: Any) -> CustomClassifier:
@@ -104,7 +106,7 @@ def yarrow_of(
         changed["memories"] = [1.0] * len(own["memories"])
     if not weighs:
         changed |= {"mixture_r": [1e300], "drift": [0.0]}
-    return _changed(YarrowClassifier, changed, parameters)
+    return _changed(YarrowClassifier, changed, **parameters)
 
 
 def yarrow_with(**changed: float) -> YarrowClassifier:
@@ -120,14 +122,11 @@ def yarrow_with(**changed: float) -> YarrowClassifier:
     return _changed(YarrowClassifier, numbers)
 
 
-def _changed(cls: type, constants: dict[str, list[float]], parameters: Any = None) -> Any:
+def _changed(cls: type[T], constants: dict[str, list[float]], **parameters: Any) -> T:
     """An estimator with other constants, by their names in core/mixture/constants.hpp."""
-
-    class Changed(cls):
-        def _constants(self) -> dict[str, list[float]]:
-            return constants
-
-    return Changed(**parameters or {})
+    changed: Any = type("Changed", (cls,), {"_constants": lambda _: constants})
+    made: T = changed(**parameters)
+    return made
 
 
 def yarrow_regressor_without(part: str) -> YarrowRegressor:
