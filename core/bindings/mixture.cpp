@@ -58,26 +58,19 @@ void bind_mixture(nb::class_<PythonModel<W>>& type) {
       },
       nb::arg("order"),
       "What a mixture predicts by (docs/export.md), of its classes in this order.");
-  type.def_prop_ro(
-      "experts",
-      [](M& self) {
-        const Reading lock(self.mutex);
-        std::vector<std::tuple<std::string, double, double>> told;
-        for (const auto& [name, worth, share] : self.learner->experts())
-          told.emplace_back(name, worth, share);
-        return told;
-      },
-      "Of a mixture: its experts, what each is worth, and how much of a prediction it makes.");
-  type.def_prop_ro(
-      "intervals",
-      [](M& self) {
-        const Reading lock(self.mutex);
-        std::vector<std::tuple<double, double, double>> told;
-        for (const auto& [coverage, radius, covered] : self.learner->intervals())
-          told.emplace_back(coverage, radius, covered);
-        return told;
-      },
-      "Coverages of intervals, half their widths, and how often they held the target.");
+  const auto at_once = [&](const char* name, auto get, const char* text) {
+    type.def_prop_ro(
+        name,
+        [get](M& self) {
+          const Reading lock(self.mutex);
+          return (self.learner.get()->*get)();
+        },
+        text);
+  };
+  at_once("experts", &Learner<W>::experts,
+          "Of a mixture: its experts, what each is worth, and how much of a prediction it makes.");
+  at_once("intervals", &Learner<W>::intervals,
+          "Coverages of intervals, half their widths, and how often they held the target.");
   type.def(
       "radius",
       [](M& self, double coverage) {

@@ -134,13 +134,15 @@ class Learner {
   virtual double radius(double /*coverage*/) const {
     throw Error("this learner predicts no intervals");
   }
-  virtual std::vector<IntervalTold> intervals() const { return {}; }  ///< some of them
+  /// Coverages, half the widths of their intervals, and how often these held the target so far.
+  virtual std::vector<IntervalTold> intervals() const { return {}; }
 
-  /// Of a mixture: what it predicts these scores by, and what each of its experts is worth.
+  /// Of a mixture: what it predicts these scores by; and its experts, what each is worth to those
+  /// above it, and how much of a prediction it makes.
   virtual Settled settle(const std::vector<ToldScore>& /*scores*/) const {
     throw Error("this learner is no mixture of experts");
   }
-  virtual std::vector<ExpertShare> experts() const { return {}; }
+  virtual std::vector<ExpertTold> experts() const { return {}; }
 
   virtual double weight(std::size_t slot, int column) const = 0;
   virtual std::vector<W> weights() const {  ///< all of them, slot by slot

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "data/row.hpp"
@@ -38,15 +39,8 @@ struct Settled {
   std::vector<SettledExpert> experts;
 };
 
-/// What an expert is worth to those above it, and how much of a prediction it makes.
-struct ExpertShare {
-  std::string name;
-  double worth, share;
-};
-
-/// Half the width of the intervals of some coverage, and how often they held the target so far.
-struct IntervalTold {
-  double coverage, radius, covered;
-};
+/// A name or a coverage, and two numbers of it.
+using ExpertTold = std::tuple<std::string, double, double>;
+using IntervalTold = std::tuple<double, double, double>;
 
 }  // namespace yarrow

@@ -76,8 +76,8 @@ class YarrowLearner final : public Learner<W> {
     return yarrow::settle(evaluator(), scores);
   }
 
-  std::vector<ExpertShare> experts() const override {
-    std::vector<ExpertShare> told;
+  std::vector<ExpertTold> experts() const override {
+    std::vector<ExpertTold> told;
     for (std::size_t e = 0; e < Experts::all; ++e)
       told.push_back({experts_.name_of(e), own().mixture.mean[e], own().mixture.mean[e]});
     return told;

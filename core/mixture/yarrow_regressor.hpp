@@ -158,9 +158,9 @@ class YarrowRegressor final : public Learner<W> {
     return std::move(to.told);
   }
 
-  std::vector<ExpertShare> experts() const override {
+  std::vector<ExpertTold> experts() const override {
     const Of::Scores by = coefficients();
-    std::vector<ExpertShare> told;
+    std::vector<ExpertTold> told;
     for (int e = 0; e < Of::count; ++e) told.push_back({Of::names[e], own().weights[e], by[e]});
     return told;
   }
