@@ -54,7 +54,11 @@ void bind_mixture(nb::class_<PythonModel<W>>& type) {
       "settled",
       [](M& self, const std::vector<int>& order) {
         const Reading lock(self.mutex);
-        return to_python(self.learner->settle(self.learner->outputs().told(order)));
+        const Outputs outputs = self.learner->outputs();
+        const auto asked = static_cast<int>(order.size());  // before others may have taught it more
+        if (!outputs.is_real() && (asked == 0 || asked != outputs.classes))
+          throw Error("the model has other classes now: export it again");
+        return to_python(self.learner->settle(outputs.told(order)));
       },
       nb::arg("order"),
       "What a mixture predicts by (docs/export.md), of its classes in this order.");
