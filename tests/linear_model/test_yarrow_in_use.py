@@ -246,3 +246,10 @@ def test_constants_are_known_by_their_names(name, numbers):
 
     with pytest.raises(DataError, match=f"has no constant '{name}' of {len(numbers)} numbers"):
         Changed().learn_one({"a": 1.0}, 0)
+
+
+@pytest.mark.parametrize("order", [[], [0], [0, 1, 2]])
+def test_an_export_is_of_the_classes_that_the_model_has(order):
+    model = YarrowClassifier().partial_fit(np.eye(2), [0, 1])
+    with pytest.raises(DataError, match="other classes now"):
+        model._fitted.settled(order)
