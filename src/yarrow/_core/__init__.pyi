@@ -93,63 +93,63 @@ class Learner(enum.Enum):
 
     voted = 6
 
-    diagonal = 7
+    soft_threshold = 7
 
-    projected = 8
+    dual_averaging = 8
 
-    whitened = 9
+    elastic_net = 9
 
-    herded = 10
+    cumulative_penalty = 10
 
-    fading_visits = 11
+    frequency_penalty = 11
 
-    fading_rows = 12
+    frequency_cumulative_penalty = 12
 
-    projected_fading_visits = 13
+    frequency_dual_averaging = 13
 
-    projected_fading_rows = 14
+    adagrad_mirror = 14
 
-    restarting = 15
+    adagrad_dual = 15
 
-    full = 16
+    ftrl_proximal = 16
 
-    full_row_inside = 17
+    truncated_gradient = 17
 
-    factored = 18
+    randomized_rounding = 18
 
-    joint = 19
+    feature_groups = 19
 
-    soft_threshold = 20
+    task_groups = 20
 
-    dual_averaging = 21
+    largest = 21
 
-    elastic_net = 22
+    diagonal = 22
 
-    cumulative_penalty = 23
+    projected = 23
 
-    frequency_penalty = 24
+    whitened = 24
 
-    frequency_cumulative_penalty = 25
+    herded = 25
 
-    frequency_dual_averaging = 26
+    fading_visits = 26
 
-    adagrad_mirror = 27
+    fading_rows = 27
 
-    adagrad_dual = 28
+    projected_fading_visits = 28
 
-    ftrl_proximal = 29
+    projected_fading_rows = 29
 
-    truncated_gradient = 30
+    restarting = 30
 
-    randomized_rounding = 31
+    surest = 31
 
-    largest = 32
+    full = 32
 
-    surest = 33
+    full_row_inside = 33
 
-    feature_groups = 34
+    factored = 34
 
-    task_groups = 35
+    joint = 35
 
     yarrow = 36
 
