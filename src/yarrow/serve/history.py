@@ -100,14 +100,14 @@ def undoing(
         if isinstance(found, int):
             return service.repeated(found)
         model, number, targets = found
+        if erase:  # before it is acknowledged, and before a replay reads
+            service.purge()
         oldest = min(event for event, _ in targets)
         for version in model.versions.values():
             version.snapshots.remove_strangers()
             if version.since < oldest and (version.learner is not None or version.rebuilding):
                 service.rebuilder.request(version)
         service.watch.corrected(name, {event for event, _ in targets})
-        if erase:
-            service.purge()  # before it is acknowledged, unless somebody reads
         return service.answer(number)
 
     return Operation(write, apply)

@@ -378,7 +378,7 @@ class Log(Reader):
 
         `secure_delete` has zeroed the pages; the WAL is emptied.
         """
-        self.db.execute("PRAGMA busy_timeout = 0")
+        self.db.execute("PRAGMA busy_timeout = 100")  # a query of those who read takes less
         try:
             return not self._value("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
