@@ -16,6 +16,14 @@ from typing import NoReturn
 class YarrowError(ValueError):
     """The base of all errors of this package."""
 
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_readable(message))
+
+
+def _readable(message: str) -> str:
+    """A message without its middle, if it repeats so much of a file that nobody would read it."""
+    return message if len(message) <= 3000 else f"{message[:2000]} ... {message[-500:]}"
+
 
 class ParameterError(YarrowError, TypeError):
     """A parameter has a value or a type that is not allowed."""

@@ -39,8 +39,9 @@ from yarrow.saving.codec import NAME_FIELDS, pack_names, unpack_names
 #: values whose squares, added up and divided by small probabilities, are still finite
 LARGEST = 1e100
 
-#: steps of weights whose sums, multiplied by such values, are still finite
+#: steps of weights whose sums, multiplied by such values, are still finite, and these sums
 LARGEST_STEP = 1e150
+LARGEST_WEIGHT = 1e200
 
 
 @dataclasses.dataclass
@@ -344,7 +345,8 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
         return tensors, {"scale": table.scale, "draws": state.draws, "mistakes": state.mistakes}
 
     def _state_schema(self) -> tuple[schema.Parts, schema.Parts]:
-        arrays: schema.Parts = {"weights": schema.Array("f8", (None, "classes")), **NAME_FIELDS}
+        weights = schema.Array("f8", (None, "classes"), -LARGEST_WEIGHT, LARGEST_WEIGHT)
+        arrays: schema.Parts = {"weights": weights, **NAME_FIELDS}
         scale = schema.Number(at_least=LEAST_SCALE, at_most=1e9)
         notes: schema.Parts = {"scale": scale, "draws": schema.Whole(), "mistakes": schema.Whole()}
         return arrays, notes

@@ -184,7 +184,8 @@ def _to_numpy(X: Any) -> Array:
 def exact_array(values: Any) -> Array:
     """An array that keeps apart what Python does: of objects, where one type would merge entries.
 
-    As texts 1 and '1' of a list would be the same, and as floats 2**53 and 2**53 + 1.
+    As texts 1 and '1' of a list would be the same, as floats 2**53 and 2**53 + 1, and NumPy's texts
+    lose the NULs that they end in.
     """
     array = np.asarray(values)
     if not isinstance(values, (list, tuple)):
@@ -193,7 +194,9 @@ def exact_array(values: Any) -> Array:
     has_text = any(issubclass(kind, str) for kind in kinds)
     has_integers = any(issubclass(kind, (int, np.integer)) for kind in kinds)
     if array.dtype.kind == "U" and has_text:
-        merges = not all(issubclass(kind, str) for kind in kinds)
+        merges = not all(issubclass(kind, str) for kind in kinds) or any(
+            text[-1:] == "\0" for text in values
+        )
     else:
         merges = array.dtype.kind == "f" and has_integers and bool((np.abs(array) >= 2**53).any())
     if merges and array.ndim == 1:

@@ -20,7 +20,7 @@ from yarrow.data.dict_rows import Row
 from yarrow.data.labels import array_of, in_order, named, order_of
 from yarrow.errors import DataError, about_row
 from yarrow.estimator import estimator
-from yarrow.kernel.expansion import Expansion, rows_of
+from yarrow.kernel.expansion import Expansion, check_steps, rows_of
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
@@ -109,8 +109,7 @@ class KernelClassifier(ScoringClassifier):
         for place, column in told.items():
             table[:, place] = column
         steps = np.array(rule.steps(table, settings))
-        if not np.isfinite(steps).all():
-            raise DataError("The step for this row is too large a number.")
+        check_steps(steps)
         return steps
 
     # -- learning ---------------------------------------------------------------------------------

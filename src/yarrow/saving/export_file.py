@@ -241,13 +241,14 @@ def _read_document(document: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         return export_experts.read(document)
     metadata = dict(document)
     intercept, weights = metadata.pop("intercept", None), metadata.pop("weights", None)
+    known = metadata.pop("known", [])
     if not isinstance(intercept, list) or not all(map(_is_finite, intercept)):
         raise ValueError("its intercept is no list of numbers")
     if not isinstance(weights, list):
         raise ValueError("its weights are no list")
-    tensors = _tensors(
-        intercept, weights, metadata.pop("variances", None), metadata.pop("known", [])
-    )
+    tensors = _tensors(intercept, weights, metadata.pop("variances", None), known)
+    if "covariance" in metadata and len(known) < len(tensors["name_ends"]):
+        raise ValueError("its 'covariance' is of features that it does not tell as 'known'")
     for name in ("intercept_variance", "covariance"):
         if name in metadata:
             tensors[name] = export_experts.array_of(metadata.pop(name), f"its {name!r}")

@@ -62,7 +62,8 @@ export class Scorer {
       likely = [1 - said, 1 + said];
     } else if (classes.length > 1) likely = this.#byMargin(told, scores, this.#variances(row));
     const all = sum(likely);
-    return new Map(classes.map((label, place) => [label, likely[place] / all]));
+    // all is 0 where no class is likelier than rounding can tell
+    return new Map(classes.map((label, i) => [label, all ? likely[i] / all : 1 / likely.length]));
   }
 
   /** Two values between which the target is as often as asked. */

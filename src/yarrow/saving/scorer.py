@@ -71,7 +71,9 @@ class Scorer:
             likely = [math.erfc(u), math.erfc(-u)]
         else:
             likely = self._by_margin(told, scores, self._variances(row))
-        return {label: p / sum(likely) for label, p in zip(classes, likely, strict=True)}
+        whole = sum(likely)  # 0 where no class is likelier than rounding can tell
+        shares = [p / whole if whole else 1 / len(likely) for p in likely]
+        return dict(zip(classes, shares, strict=True))
 
     def interval(self, row: dict[Any, Any], coverage: float = 0.9) -> tuple[float, float]:
         """Two values between which the target is as often as asked."""
