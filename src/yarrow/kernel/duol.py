@@ -70,7 +70,7 @@ class DUOLClassifier(KernelClassifier):
         for c in short.tolist():
             partner = self._conflict(state, x.values, float(x.signs[c]), c)
             if partner is None:
-                new[c] = min(price, (1 - x.margins[c]) / x.square)
+                new[c] = min(price, float(1 - x.margins[c]) / x.square)
                 continue
             other = float(state.coefficients[partner, c] * state.signs[partner, c])
             new[c], change = best_pair(
