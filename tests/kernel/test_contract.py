@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pickle
 
@@ -318,10 +319,8 @@ def test_whatever_is_learned_can_be_read_again(kernel_class, size):
     names = kernel_class().get_params()
     model = kernel_class(**{name: value for name, value in settings.items() if name in names})
     for label in "abab":
-        try:
+        with contextlib.suppress(DataError):
             model.learn_one({"x": size if label == "a" else -size, "y": size}, label)
-        except YarrowError as error:
-            assert "too large" in str(error)
     if model.__sklearn_is_fitted__():
         save_and_load(model)
 
