@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
@@ -16,7 +15,7 @@ import pytest
 
 import yarrow
 from yarrow import decomposition, linear_model
-from yarrow.errors import ModelFileError, YarrowError
+from yarrow.errors import ModelFileError
 from yarrow.saving import export_file, model_file
 
 
@@ -434,27 +433,3 @@ def test_an_error_does_not_repeat_a_long_text_of_the_file(field: str, tmp_path: 
     with pytest.raises(ModelFileError, match=str(path)) as refused:
         yarrow.load(path)
     assert len(str(refused.value)) < 3000
-
-
-RANKER = "PassiveAggressiveRanker"  # has no rows of its own
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("size", [1e30, 1e100, 1e154, 1e250])
-@pytest.mark.parametrize("name", linear_model.__all__)
-def test_what_is_learned_of_huge_rows_can_be_read_again(
-    name: str, size: float, dtype: str, tmp_path: Path
-) -> None:
-    cls: Any = getattr(linear_model, name)
-    if not getattr(cls, "learns_rows", False) or name in ("CustomClassifier", RANKER):
-        return
-    model = cls(**({"dtype": dtype} if "dtype" in cls.__dataclass_fields__ else {}))
-    rng = random.Random(1)
-    for i in range(20):
-        x = {word: rng.choice([size, -size, 1.0]) for word in "abc"}
-        label = rng.choice([size, -1.0, 1.0]) if "Regressor" in name else "xyz"[i % 3]
-        with contextlib.suppress(YarrowError):
-            model.learn_one(x, *([] if "OneClass" in name else [label]))
-    if model.__sklearn_is_fitted__():
-        model.save(tmp_path / "m")
-        yarrow.load(tmp_path / "m")
