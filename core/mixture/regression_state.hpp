@@ -133,13 +133,13 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
   void restore(SavedState& from, std::size_t features, std::size_t columns) override {
     std::size_t n = 0;
     each_number(*this, [&](double) { ++n; });
-    const auto numbers = from.values<double>("regression", {n}, {-most_kept, most_kept});
+    const auto numbers = from.values<double>("regression", {n}, {-most_target, most_target});
     auto next = numbers.begin();
     each_number(*this, [&](double& number) { number = *next++; });
     check();
     table.restore(from, features);
     restore_few(few, from, features, columns);
-    if (!(few.largest_weight() <= most_kept))
+    if (!(few.largest_weight() <= most_target))
       SavedState::refuse("bends", "has a number out of range");
     drifting = {};
     drifting.columns.resize(1);
@@ -156,12 +156,11 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
     for (std::size_t i = 0; i < size; ++i)
       std::copy_n(covariance.begin() + i * size, size,
                   drifting.covariance.begin() + i * drifting.line());
-    if (!(drifting.largest_weight() <= most_kept))
+    if (!(drifting.largest_weight() <= most_target))
       SavedState::refuse("drifting_weights", "has a number out of range");
   }
 
   static constexpr double most_target = 1e100;  ///< squares of it are numbers
-  static constexpr double most_kept = 1e120;    ///< of what is learned of such targets
 
  private:
   void hand_over(int from, int to) {
