@@ -10,7 +10,14 @@ from yarrow.activity.log import entries
 from yarrow.activity.log.entries import Entry, Event
 from yarrow.activity.log.plain import Stateful
 from yarrow.activity.model import explain
-from yarrow.activity.model.activities import NOTHING, Activity, check_late, check_said, final
+from yarrow.activity.model.activities import (
+    FARTHEST,
+    NOTHING,
+    Activity,
+    check_late,
+    check_said,
+    final,
+)
 from yarrow.activity.model.explain import Alarm, Setting, Thought, Unanswered, certainty
 from yarrow.activity.model.features import Features, no_features
 from yarrow.activity.model.history import History, Resource, Source, Stretch
@@ -430,6 +437,8 @@ class Recogniser(Stateful):
                 f"the snapshot has format {state.get('format')!r}, and this version reads {FORMAT}"
             )
         super().load_state_dict(state)
+        if self._history.knowledge.activities > (FARTHEST + 1) * len(self._activities):
+            raise DataError("the snapshot has more numbers of activities than can have been given")
         self._leave_out()
 
 
