@@ -186,34 +186,34 @@ template <class W, class F>
   if (i < row.size) f(Places<W, double>(row, i));
 }
 
-/// The last one to four places of a row, filled up to four with the value 0 at feature 0. How many
-/// there are is what a processor guesses wrong, so no branch asks for it: the last four are put
-/// before the zeros, and those wanted are read from where they begin.
+/// The last one to four places of a row, filled up to four with the value 0 at a feature that is
+/// there. How many there are is what a processor guesses wrong, so no branch asks for it; and they
+/// stay in registers, since a load from two stores waits for both to reach the cache.
 template <class W>
-struct Ending {
-  Index index[8];
-  W value[8];
-  std::size_t skipped;
-
+class Ending {
+ public:
   [[gnu::always_inline]] Ending(const Row<W>& row, std::size_t begin) {
-    constexpr std::size_t four = 4;
-    const std::size_t n = std::min(row.size, four);
-    for (std::size_t k = four; k < 2 * four; ++k) {
-      index[k] = 0;
-      value[k] = 0;
+    using Bits = std::conditional_t<sizeof(W) == 4, std::uint32_t, std::uint64_t>;
+    index_[0] = row.index[begin];
+    value_[0] = row.value[begin];
+    for (std::size_t k = 1; k < 4; ++k) {
+      const std::size_t kept = -std::size_t{begin + k < row.size}, at = begin + (k & kept);
+      index_[k] = row.index[at];
+      value_[k] = std::bit_cast<W>(std::bit_cast<Bits>(row.value[at]) & static_cast<Bits>(kept));
     }
-    if (n == four) {  // as a number that is known it is one instruction
-      std::memcpy(index, row.index + row.size - four, sizeof(Index) * four);
-      std::memcpy(value, row.value + row.size - four, sizeof(W) * four);
-    } else {
-      std::copy_n(row.index, n, index + four - n);
-      std::copy_n(row.value, n, value + four - n);
-    }
-    skipped = four - (row.size - begin);
   }
-  Places<W, Pair> places(std::size_t k, std::size_t i) const {
-    return Places<W, Pair>(index + skipped + k, value + skipped + k, i);
+
+  struct Two : Places<W, Pair> {
+    using Places<W, Pair>::Places;
+    Pair values() const { return pair_of(this->value[0], this->value[1]); }
+  };
+  [[gnu::always_inline]] Two places(std::size_t k, std::size_t i) const {
+    return Two(index_ + k, value_ + k, i);
   }
+
+ private:
+  Index index_[4];
+  W value_[4];
 };
 
 /// The same number at all places.
