@@ -210,6 +210,7 @@ class Ending {
   [[gnu::always_inline]] Two places(std::size_t k, std::size_t i) const {
     return Two(index_ + k, value_ + k, i);
   }
+  Row<W> row() const { return {index_, value_, 4}; }
 
  private:
   Index index_[4];
