@@ -92,10 +92,9 @@ template <std::size_t N>
 using Known = std::integral_constant<std::size_t, N>;
 using SideBySide = Known<1>;  ///< how far apart the planes of one column may stand
 
-/// Place i, or places i and i + 1, of a row, by the number type asked for: double or Pair.
-template <class W, class N>
+/// Places i and i + 1 of a row.
+template <class W>
 struct Places {
-  static constexpr bool is_pair = std::is_same_v<N, Pair>;
   const Index* index;
   const W* value;
   std::size_t i;
@@ -103,32 +102,21 @@ struct Places {
   Places(const Row<W>& row, std::size_t i) : index(row.index + i), value(row.value + i), i(i) {}
   Places(const Index* index, const W* value, std::size_t i) : index(index), value(value), i(i) {}
 
-  N values() const {
-    if constexpr (is_pair)
-      return pair_at(value);
-    else
-      return *value;
+  Pair values() const { return pair_at(value); }
+  template <class Cell>
+  Pair cells(const Cell* first, std::size_t stride) const {
+    return pair_of(first[index[0] * stride], first[index[1] * stride]);
   }
   template <class Cell>
-  N cells(const Cell* first, std::size_t stride) const {
-    if constexpr (is_pair)
-      return pair_of(first[index[0] * stride], first[index[1] * stride]);
-    else
-      return first[*index * stride];
-  }
-  template <class Cell>
-  void set_cells(Cell* first, std::size_t stride, N to) const {
-    if constexpr (is_pair)
-      put_pair(to, first[index[0] * stride], first[index[1] * stride]);
-    else
-      first[*index * stride] = static_cast<Cell>(to);
+  void set_cells(Cell* first, std::size_t stride, Pair to) const {
+    put_pair(to, first[index[0] * stride], first[index[1] * stride]);
   }
   // The cells of `Count` planes that stand `capacity` apart.
   template <std::size_t Count, class Cell>
-  std::array<N, Count> planes(const Cell* first, std::size_t stride, auto capacity) const {
-    std::array<N, Count> found;
+  std::array<Pair, Count> planes(const Cell* first, std::size_t stride, auto capacity) const {
+    std::array<Pair, Count> found;
     std::size_t p = 0;
-    if constexpr (is_pair && std::is_same_v<decltype(capacity), SideBySide>)
+    if constexpr (std::is_same_v<decltype(capacity), SideBySide>)
       for (; p + 2 <= Count; p += 2) {
         const auto two = twos_at(first + p + index[0] * stride, first + p + index[1] * stride);
         found[p] = two[0];
@@ -139,56 +127,67 @@ struct Places {
   }
   template <std::size_t Count, class Cell>
   void set_planes(Cell* first, std::size_t stride, auto capacity,
-                  const std::array<N, Count>& to) const {
+                  const std::array<Pair, Count>& to) const {
     std::size_t p = 0;
-    if constexpr (is_pair && std::is_same_v<decltype(capacity), SideBySide>)
+    if constexpr (std::is_same_v<decltype(capacity), SideBySide>)
       for (; p + 2 <= Count; p += 2)
         put_twos(to[p], to[p + 1], first + p + index[0] * stride, first + p + index[1] * stride);
     for (; p < Count; ++p) set_cells(first + p * capacity, stride, to[p]);
   }
   // Numbers that belong to the places of the row themselves.
-  N numbers(const double* list) const {
-    if constexpr (is_pair)
-      return pair_at(list + i);
-    else
-      return list[i];
-  }
-  void set_numbers(double* list, N to) const { std::memcpy(list + i, &to, sizeof to); }
+  Pair numbers(const double* list) const { return pair_at(list + i); }
+  void set_numbers(double* list, Pair to) const { put_pair_at(to, list + i); }
 };
 
 /// Two neighbours of a dense row, whose cells are neighbours as well if they stand 1 apart.
 template <class W>
-struct DensePlaces : Places<W, Pair> {
-  using Base = Places<W, Pair>;
-  using Base::i;
-
-  DensePlaces(const Row<W>& row, std::size_t i) : Base(row, i) {}
+struct DensePlaces : Places<W> {
+  using Places<W>::i, Places<W>::Places;
 
   template <class Cell>
   Pair cells(const Cell* first, std::size_t stride) const {
-    return stride == 1 ? pair_at(first + i) : Base::cells(first, stride);
+    return stride == 1 ? pair_at(first + i) : Places<W>::cells(first, stride);
   }
   template <class Cell>
   void set_cells(Cell* first, std::size_t stride, Pair to) const {
-    stride == 1 ? put_pair_at(to, first + i) : Base::set_cells(first, stride, to);
+    stride == 1 ? put_pair_at(to, first + i) : Places<W>::set_cells(first, stride, to);
   }
 };
 
-/// Calls f with all places of a row, by twos and at last perhaps one alone. (A row is handed over
-/// by its value here, so that a compiler need not read it again after each number that f writes.)
+// How many places a row has is what a processor guesses wrong, so no branch asks for it where a
+// walk ends. The last places stay in registers: a load from two stores would wait for both.
+
+/// Two places that were copied, the second perhaps no neighbour of the first.
+template <class W>
+struct CopiedPlaces : Places<W> {
+  std::size_t second;
+
+  CopiedPlaces(const Index* index, const W* value, std::size_t i, std::size_t second)
+      : Places<W>(index, value, i), second(second) {}
+
+  Pair values() const { return pair_of(this->value[0], this->value[1]); }
+  Pair numbers(const double* list) const { return pair_of(list[this->i], list[second]); }
+};
+
+/// Calls f with all places of a row, by twos. Where their number is odd, the last two are the same
+/// place: f may only set what it makes of what was there. (A row is handed over by its value here,
+/// so that a compiler need not read it again after each number that f writes.)
 template <class W, class F>
 [[gnu::always_inline]] inline void for_pairs(const Row<W> row, F f) {
+  if (row.size == 0) return;
   std::size_t i = 0;
   if (row.is_dense)
-    for (; i + 2 <= row.size; i += 2) f(DensePlaces<W>(row, i));
+    for (; i + 2 < row.size; i += 2) f(DensePlaces<W>(row, i));
   else
-    for (; i + 2 <= row.size; i += 2) f(Places<W, Pair>(row, i));
-  if (i < row.size) f(Places<W, double>(row, i));
+    for (; i + 2 < row.size; i += 2) f(Places<W>(row, i));
+  const std::size_t last = row.size - 1;
+  const Index index[] = {row.index[i], row.index[last]};
+  const W value[] = {row.value[i], row.value[last]};
+  f(CopiedPlaces<W>(index, value, i, last));
 }
 
 /// The last one to four places of a row, filled up to four with the value 0 at a feature that is
-/// there. How many there are is what a processor guesses wrong, so no branch asks for it; and they
-/// stay in registers, since a load from two stores waits for both to reach the cache.
+/// there.
 template <class W>
 class Ending {
  public:
@@ -202,13 +201,8 @@ class Ending {
       value_[k] = std::bit_cast<W>(std::bit_cast<Bits>(row.value[at]) & static_cast<Bits>(kept));
     }
   }
-
-  struct Two : Places<W, Pair> {
-    using Places<W, Pair>::Places;
-    Pair values() const { return pair_of(this->value[0], this->value[1]); }
-  };
-  [[gnu::always_inline]] Two places(std::size_t k, std::size_t i) const {
-    return Two(index_ + k, value_ + k, i);
+  [[gnu::always_inline]] CopiedPlaces<W> places(std::size_t k, std::size_t i) const {
+    return {index_ + k, value_ + k, i, i + 1};
   }
   Row<W> row() const { return {index_, value_, 4}; }
 
