@@ -88,7 +88,7 @@ def test_rows_of_a_file_are_not_lost_to_a_model_that_came_meanwhile(tmp_path: Pa
     reading = learn_files(model, [str(path)], StreamFormat())
     first = next(reading)  # the file's model is there, and no other one is
     model.learn_one({"a": 1}, "spam")
-    with pytest.raises(DataError, match="Another thread has taught this model its first rows"):
+    with pytest.raises(DataError, match="Another thread gave this model its first rows"):
         list(reading)
     assert first.rows == 2
     assert model.t_ == 1

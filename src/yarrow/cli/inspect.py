@@ -179,12 +179,12 @@ class _ModelFile:
     def explain(self, text: str, label: Any) -> Explanation:
         """The parts of a row's score for a class, by default for the one predicted."""
         from yarrow.io.formats import errors_named
-        from yarrow.io.taught import Strangers, as_taught
+        from yarrow.io.row_reader import Strangers, row_for
 
         with errors_named(_Text(text), "svmlight"):
             row = self._row(text.strip())
             strangers = Strangers(getattr(self.model, "_inner", self.model)._fitted)
-            strangers.meet(list(as_taught(getattr(self.model, "_inner", self.model), row)))
+            strangers.meet(list(row_for(getattr(self.model, "_inner", self.model), row)))
             strangers.warn("the row")
             found: Explanation = self.model.explain_one(row, **self._of_class(label))
         parts = [  # a row has names, whether the model hashes them or not

@@ -428,8 +428,8 @@ def check_columns(
         if rows.names is None and (name := text_name()) is not None:
             such = f", such as {name!r}" if name else ""
             raise DataError(
-                f"The columns of X have no names, and {estimator} was taught by features that have "
-                f"them{such}: give a data frame whose columns are called so, or dicts one by one."
+                f"The columns of X have no names, and {estimator} was trained on features that have "
+                f"names{such}: give a data frame with such columns, or dicts one by one."
             )
         return
     check_names(estimator, names, rows.names)

@@ -116,7 +116,7 @@ class Decomposition(Stored, Transformer):
             number: int | None = self.n_features_in_
             names: list[Any] | None = self._names
             text_name = next((name for name in self._columns if isinstance(name, str)), None)
-            if names is None and text_name is not None:  # taught by dicts
+            if names is None and text_name is not None:  # it has learned dicts
                 number, names = (number, list(self._columns)) if read.names else (None, None)
             check_columns(type(self).__name__, read, number, names, lambda: text_name)
         rows: Any = read.values

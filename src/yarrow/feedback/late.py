@@ -16,7 +16,7 @@ from yarrow.data.dict_rows import features_and_missing, read_weight
 from yarrow.data.labels import plain
 from yarrow.errors import DataError, ModelFileError, ParameterError, check_value
 from yarrow.estimator import Shared, uninterrupted
-from yarrow.io.taught import as_taught
+from yarrow.io.row_reader import row_for
 from yarrow.lazy import np
 from yarrow.saving import schema
 from yarrow.saving.codec import Objects, Saved
@@ -123,7 +123,7 @@ class LateLabels(Saved, Shared):
 
     def predict(self, x: dict[Any, Any]) -> Ticket:
         """Predict one row, and keep it until its label comes."""
-        row = features_and_missing(as_taught(self.model, x))
+        row = features_and_missing(row_for(self.model, x))
         with self._lock:
             ticket = Ticket(self._new_number(), self.model.predict_one(row))
             self._waiting[ticket.number] = _Waiting(row, self._now())

@@ -14,7 +14,7 @@ from yarrow.data.arrays import Array
 from yarrow.data.labels import Codes, kept, numbered
 from yarrow.errors import DataError
 from yarrow.io.formats import LAST_INDEX, StreamFormat, with_name
-from yarrow.io.taught import Strangers
+from yarrow.io.row_reader import Strangers
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.core_stream import LEARNED_ANEW, check_passes, most_index, no_row
@@ -61,7 +61,7 @@ class BatchStream:
             self.stream_format,
             dtype=self.model.dtype if self.is_core else "float64",
             max_index=most_index(self.model, self.stream_format) if self.is_core else LAST_INDEX,
-            known=self.model.__dict__.get("_stream"),
+            stream=self.model.__dict__.get("_stream"),
             tells_missing=getattr(self.model, "tells_missing", False),
         )
         core = self.model.__dict__.get("_model") if self.is_core else None
@@ -91,7 +91,7 @@ class BatchStream:
             progress.done = False
         if not self.model.__sklearn_is_fitted__():
             raise no_row(progress, sources)
-        self.model.__dict__["_stream"] = files.known
+        self.model.__dict__["_stream"] = files.stream
 
     def _learnable(self, batch: Batch, source: str) -> Batch:
         """The rows that can be learned, with their weights and their file."""

@@ -12,7 +12,7 @@ from yarrow._core import Account, StreamLearnerF32, StreamLearnerF64
 from yarrow.errors import DataError, ParameterError, first_of
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import LAST_INDEX, OpenedSource, StreamFormat, reading
-from yarrow.io.taught import Strangers, first_names
+from yarrow.io.row_reader import Strangers, first_names
 from yarrow.online.ledger import Checkpoint, Progress
 
 #: The largest index of svmlight rows unless `max_features` is given: beyond it a file is more
@@ -99,8 +99,8 @@ class Learning:
 
     def learn(self, source: Source) -> Iterator[Progress]:
         """Learn one source to its end."""
-        known = self.model.__dict__.get("_stream") or {}
-        stream_format, progress = self.stream_format.remembering(known), self.progress
+        stream = self.model.__dict__.get("_stream") or {}
+        stream_format, progress = self.stream_format.remembering(stream), self.progress
         progress.source, progress.done = source_name(source), False
         # What the account counts, it counts over all sources; a reader knows its own.
         self.before = dataclasses.replace(
@@ -122,7 +122,7 @@ class Learning:
             if progress.rows > 0:
                 self.model._keep(self.core)
             if "_model" in self.model.__dict__:
-                self.model.__dict__["_stream"] = known | opened.described()
+                self.model.__dict__["_stream"] = stream | opened.described()
         progress.done = True
         progress.checkpoints, progress.results = [], None
         yield dataclasses.replace(progress)
@@ -159,7 +159,7 @@ class Learning:
         yield
 
     def _tell_strangers(self) -> None:
-        """After the first rows of all: those behind them may know what these have taught."""
+        """After the first rows of all: those behind them may know what was learned of these."""
         assert self._strangers is not None
         self._strangers.warn(self.progress.source, so_that=LEARNED_ANEW)
         self._strangers = None

@@ -10,7 +10,7 @@ from yarrow.data.labels import in_order, places_in_order
 from yarrow.errors import ParameterError
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import TEXT_FORMATS, StreamFormat, reading
-from yarrow.io.taught import Strangers, first_names
+from yarrow.io.row_reader import Strangers, first_names
 from yarrow.lazy import np
 from yarrow.online.learners import check_tells, is_core
 from yarrow.online.ledger import Progress
@@ -146,10 +146,9 @@ def _predict_batches(
     check_tells(model, wanted)
     from yarrow.online.files import FileBatches
 
-    known = stream_of(model)
     tells = getattr(getattr(model, "_inner", model), "tells_missing", False)
-    settings: dict[str, Any] = {"dtype": "float64", "known": known, "tells_missing": tells}
-    files = FileBatches([source], asked, labels=False, **settings)
+    settings: dict[str, Any] = {"dtype": "float64", "stream": stream_of(model)}
+    files = FileBatches([source], asked, labels=False, tells_missing=tells, **settings)
     inner = getattr(model, "_inner", None)
     strangers = None if inner is None else Strangers(inner._fitted)
     for batch in files.read():

@@ -128,7 +128,7 @@ def restored(
 #: parameters, each as `to_json` writes it
 SETTINGS = schema.MapOf(schema.Anything())
 _COLUMNS = schema.ListOf(schema.Text())
-#: what a model's file may say of the stream that it was taught by; see `StreamFormat.described`
+#: what a model's file may say of the stream that it has learned; see `StreamFormat.described`
 STREAM_FIELDS = schema.Fields(
     {"format": schema.OneOf(FORMATS)},
     optional={
