@@ -327,4 +327,4 @@ def test_what_options_and_labels_cannot_mean_is_told(run: Run, svm: Path, tmp_pa
     )
     assert run("train", svm, "--model", model).stderr == ""
     told = run("train", tmp_path / "one.csv", "--label", "y", "--model", model).stderr
-    assert told == "yarrow: all rows had the label spam, so that the model predicts no other.\n"
+    assert told == "yarrow: all rows had the label spam, so the model predicts no other.\n"

@@ -246,10 +246,10 @@ def test_errors_name_the_column_and_the_way_out() -> None:
         ({"a": [1.0, 2.0]}, "X is a dict: give a list of dicts"),
         (
             [["a", 1.0], ["b", 2.0]],
-            "X: 'a' at row 0, column 0 is no number: give a frame whose",
+            "X: 'a' at row 0, column 0 is not a number: give a frame whose",
         ),
-        ([[b"a", 1.0]] * 2, "X: b'a' at row 0, column 0 is no number: give a frame whose"),
-        ([[1.0, 2.0], [3.0, [4.0]]], r"^Input X: \[4.0\] at row 1, column 1 is no number.$"),
+        ([[b"a", 1.0]] * 2, "X: b'a' at row 0, column 0 is not a number: give a frame whose"),
+        ([[1.0, 2.0], [3.0, [4.0]]], r"^Input X: \[4.0\] at row 1, column 1 is not a number.$"),
         ([[1.0], [np.nan]], "NaN at row 1, column 0: give a frame, in which it means a missing"),
         ("one text", "X is one text, 'one text': give a list of texts"),
         (pd.DataFrame({"a": ["x"]}).iloc[:0], "0 sample"),

@@ -193,7 +193,9 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         self, batch: Batch, delay: int = 0, probabilities: bool = False
     ) -> ProgressiveResult:
         if probabilities:
-            raise ParameterError(f"{type(self).__name__} tells no probabilities while it learns.")
+            raise ParameterError(
+                f"{type(self).__name__} does not predict probabilities while it learns."
+            )
         assert batch.rows is not None
         batch = self._batch(batch.rows, batch.names, batch.y, batch.weights, batch.classes)
         with self._lock:

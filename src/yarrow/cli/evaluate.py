@@ -331,9 +331,9 @@ def certified(estimator: Any, data: tuple[str, ...], stream_format: Any, is_fres
 
     name = type(estimator).__name__
     if name not in THEOREMS:
-        return f"no theorem is known here for {name}"
+        return f"there is no theorem for {name}"
     if not is_fresh:
-        return "a theorem is about a run from its first row, not one that went on"
+        return "a theorem is about a run from its first row, not one that was resumed"
     piped = [path for path in data if not os.path.isfile(path)]
     if piped:
         return f"{piped[0]} cannot be read a second time"
@@ -354,7 +354,7 @@ def _certificate(estimator: Any, data: tuple[str, ...], stream_format: Any) -> A
     name = type(estimator).__name__
     whole = read_whole(data, stream_format, most_values=MOST_NUMBERS)
     if np.any(whole.weights != 1):
-        raise DataError("rows have weights, of which the theorems know nothing")
+        raise DataError("the rows have weights, which the theorems do not cover")
     n_rows, n_features = len(whole), whole.n_columns
     keep_weights = name in NEED_WEIGHTS
     if keep_weights and n_rows * n_features > MOST_NUMBERS:

@@ -172,7 +172,7 @@ class LearnerCommand(Command):
         if regression and (cls is None or not cls.regression):
             whose = "the learner of the model" if cls is None else cls.__name__
             raise click.UsageError(
-                f"--regression says which learner to take where none is named; here it is {whose}"
+                f"--regression chooses the learner only where none is named; here it is {whose}"
             )
         return super().parse_args(ctx, args)
 

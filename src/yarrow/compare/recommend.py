@@ -68,7 +68,7 @@ def recommend(outcomes: Sequence[Outcome], seed: int, prefer: str = "accurate") 
         return {
             "learner": None,
             "parameters": {},
-            "sentence": "No learner came through, so that there is nothing to recommend.",
+            "sentence": "Every learner failed, so there is nothing to recommend.",
             "evidence": [],
             "rivals": [],
         }

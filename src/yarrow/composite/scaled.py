@@ -206,8 +206,8 @@ def scaled(learner: Any, scale: bool, normalize: bool) -> Any:
         return learner
     if not learner.learns_labels:
         raise ParameterError(
-            f"{type(learner).__name__} learns no label a row, and its rows cannot be scaled as "
-            "they come: scale them beforehand."
+            f"{type(learner).__name__} learns without labels, so its rows cannot be scaled while "
+            "it learns: scale them beforehand."
         )
     cls = ScaledRegressor if learner.regression else ScaledClassifier
     return cls(learner, scale=scale, normalize=normalize)

@@ -148,8 +148,8 @@ def _check_nameless(model: Any) -> None:
     reader = _reader_of(model)
     if names and reader is not None and not all(map(reader.is_number, names)):
         raise DataError(
-            f"{type(model).__name__} was trained on a frame with named columns, such as {names[0]!r},"
-            " and the columns of X have no names: give a frame, or a list of dicts."
+            f"{type(model).__name__} was trained on a frame with named columns, such as "
+            f"{names[0]!r}, and the columns of X have no names: give a frame, or a list of dicts."
         )
 
 

@@ -44,9 +44,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     C: float = price("a pair that keeps a loss")
     variant: PAVariant = pa_variant()
     _: dataclasses.KW_ONLY
-    fit_intercept: bool = flag(
-        default=False, doc="Without effect: what is added to both scores decides nothing."
-    )
+    fit_intercept: bool = flag(default=False, doc="No effect: a constant in both scores cancels.")
 
     learns_labels = False
     wrong = "pairs in the wrong order"

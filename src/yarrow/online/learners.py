@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from yarrow.data.labels import in_order
 from yarrow.errors import ParameterError
 from yarrow.estimator import Estimator
 from yarrow.lazy import np
@@ -27,6 +28,15 @@ def has_learned(model: Any) -> bool:
 def is_core(model: Any) -> bool:
     """Whether rows of arrays and files go straight to the core."""
     return hasattr(type(model), "_stream_learning")
+
+
+def classes_of(model: Any) -> list[Any] | None:
+    """The classes of a model, saved or exported, in their order; None for a regression."""
+    learner = getattr(model, "_inner", model)
+    if is_core(learner):
+        return in_order(learner._fitted.classes) if hasattr(type(learner), "classes_") else None
+    classes = getattr(model, "classes_", None)
+    return None if classes is None else list(classes.tolist())
 
 
 def is_regression(model: Any) -> bool:

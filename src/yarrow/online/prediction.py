@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from yarrow.data.labels import in_order, places_in_order
+from yarrow.data.labels import places_in_order
 from yarrow.errors import ParameterError
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import TEXT_FORMATS, StreamFormat, reading
@@ -34,15 +34,6 @@ def stream_of(model: Any) -> dict[str, Any] | None:
     """What a model, saved or exported, remembers of the stream it learned."""
     stream: dict[str, Any] | None = getattr(getattr(model, "_inner", model), "_stream", None)
     return stream
-
-
-def classes_of(model: Any) -> list[Any] | None:
-    """The classes of a model, saved or exported, in their order; None for a regression."""
-    learner = getattr(model, "_inner", model)
-    if is_core(learner):
-        return in_order(learner._fitted.classes) if hasattr(type(learner), "classes_") else None
-    classes = getattr(model, "classes_", None)
-    return None if classes is None else list(classes.tolist())
 
 
 def predict_files(
