@@ -20,7 +20,8 @@ from yarrow.data.arrays import Array, Rows, check_columns, read_weights
 from yarrow.data.labels import Labels
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
-from yarrow.io.row_reader import Strangers, rows_for
+from yarrow.io.row_reader import rows_for
+from yarrow.io.strangers import Strangers
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel
 from yarrow.parameters import choice, flag, integer, number

@@ -179,7 +179,8 @@ class _ModelFile:
     def explain(self, text: str, label: Any) -> Explanation:
         """The parts of a row's score for a class, by default for the one predicted."""
         from yarrow.io.formats import errors_named
-        from yarrow.io.row_reader import Strangers, row_for
+        from yarrow.io.row_reader import row_for
+        from yarrow.io.strangers import Strangers
 
         with errors_named(_Text(text), "svmlight"):
             row = self._row(text.strip())
