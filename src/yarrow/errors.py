@@ -152,6 +152,12 @@ def check_value(holds: bool, name: str, value: object, allowed: str) -> None:
         raise ParameterError.of(name, value, allowed)
 
 
+def check_choice(name: str, value: object, options: Iterable[str]) -> None:
+    """Refuse the value of a parameter that is none of a few words."""
+    words = list(options)
+    check_value(value in words, name, value, f"one of {', '.join(words)}")
+
+
 def first_of(items: Iterable[object], most: int = 20) -> str:
     """The first of some names, and how many more there are.
 

@@ -20,7 +20,7 @@ from yarrow.composite.supervised import (
 )
 from yarrow.data.arrays import Array, Rows
 from yarrow.data.dict_rows import features_of
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, about_row
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
@@ -142,10 +142,8 @@ class Scaled(Composite):
             columns, cells = rows.cells(i)
             numbers = columns.tolist()
             named = [names[j] for j in numbers] if names else numbers
-            try:
+            with about_row(i):
                 cells = self._ready_row(state, named, cells, counts)
-            except DataError as error:
-                raise type(error)(error.problem, row=i, field=error.field) from None
             there = cells != 0
             kept.append(cells[there])
             indices.append(columns[there])
