@@ -21,7 +21,7 @@ from yarrow.data.labels import Labels
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
 from yarrow.io.row_reader import rows_for
-from yarrow.io.strangers import Strangers
+from yarrow.io.unknown_features import warn_of_unknown
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel
 from yarrow.parameters import choice, flag, integer, number
@@ -252,9 +252,7 @@ class LinearModel(CoreRule, CoreEstimator):
         model = self._fitted
         rows, names = self._read(X)
         if names and rows.names is not None:
-            strangers = Strangers(model)
-            strangers.meet(names)
-            strangers.warn()
+            warn_of_unknown(model, names)
         return self._score_rows(model, rows, names, variances)
 
     def _score_rows(

@@ -180,13 +180,12 @@ class _ModelFile:
         """The parts of a row's score for a class, by default for the one predicted."""
         from yarrow.io.formats import errors_named
         from yarrow.io.row_reader import row_for
-        from yarrow.io.strangers import Strangers
+        from yarrow.io.unknown_features import warn_of_unknown
 
         with errors_named(_Text(text), "svmlight"):
             row = self._row(text.strip())
-            strangers = Strangers(getattr(self.model, "_inner", self.model)._fitted)
-            strangers.meet(list(row_for(getattr(self.model, "_inner", self.model), row)))
-            strangers.warn("the row")
+            learner = getattr(self.model, "_inner", self.model)
+            warn_of_unknown(learner._fitted, list(row_for(learner, row)), "the row")
             found: Explanation = self.model.explain_one(row, **self._of_class(label))
         parts = [  # a row has names, whether the model hashes them or not
             dataclasses.replace(part, feature=self._as_in_files(part.feature))

@@ -104,7 +104,7 @@ def command(
     if meta["learner"] is not None and not meta["chosen"]:
         said += f"; by {meta['learner'].__name__}, as no --learner was named"
     click.echo(said)
-    if len(classes := classes_of(estimator) or ()) == 1:
+    if len(classes := classes_of(estimator) or []) == 1:
         click.echo(
             f"yarrow: all rows had the label {classes[0]!s}, so the model predicts no other.",
             err=True,

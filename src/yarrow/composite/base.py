@@ -189,7 +189,7 @@ class Composite(StateEstimator):
     def _one(self, x: Any, y: Any = None, w: float | None = None) -> Batch:
         batch = super()._one(x, y, w)
         features_of(batch.row)  # refuses what is no row, before any learner sees it
-        return dataclasses.replace(batch, row=without_missing(batch.row))
+        return dataclasses.replace(batch, row=without_missing(batch.row or {}))
 
     # -- looking inside --------------------------------------------------------------------------
 

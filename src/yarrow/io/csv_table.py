@@ -249,8 +249,8 @@ def _batch(
 
     batch = BatchProblems(source, "line", lines[~is_broken])
     for row, at in zip(broken, lines[places].tolist(), strict=True):
-        cells = f"{row.actual_columns} cell{'' if row.actual_columns == 1 else 's'}"
-        problem = f"{cells} instead of {row.expected_columns}: {row.text[:60]!r}"
+        found = f"{row.actual_columns} cell{'' if row.actual_columns == 1 else 's'}"
+        problem = f"{found} instead of {row.expected_columns}: {row.text[:60]!r}"
         batch.errors.append(DataError(problem, source=source, line=at))
     return batch
 

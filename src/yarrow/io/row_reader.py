@@ -24,7 +24,7 @@ from yarrow.data.frames import (
     rows_in,
 )
 from yarrow.errors import DataError, about_row
-from yarrow.io.strangers import FEW_ROWS, NO_FEATURE, Strangers
+from yarrow.io.unknown_features import FEW_ROWS, NO_FEATURE, warn_of_unknown
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def row_for(model: Any, x: Any) -> Any:
 
 
 def row_to_predict(model: Any, core: Any, x: Any) -> Any:
-    """The same of a row to be predicted; the first such row is looked at for strangers.
+    """The same of a row to be predicted; of the first such row unknown features are told.
 
     Not of a model that is asked before it has learned much: there each row is predicted and then
     learned, and one of new features alone is nothing strange.
@@ -60,9 +60,7 @@ def row_to_predict(model: Any, core: Any, x: Any) -> Any:
     if names:
         model.__dict__["_was_asked"] = True
         if core.t >= FEW_ROWS:
-            strangers = Strangers(core)
-            strangers.meet(names)
-            strangers.warn(stacklevel=4)
+            warn_of_unknown(core, names, stacklevel=4)
     return x
 
 

@@ -12,7 +12,7 @@ from yarrow.data.dict_rows import features_and_missing, features_of
 from yarrow.data.labels import array_of
 from yarrow.errors import DataError, ParameterError
 from yarrow.io.row_reader import row_to_predict
-from yarrow.io.strangers import FEW_ROWS
+from yarrow.io.unknown_features import FEW_ROWS
 from yarrow.lazy import np
 from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
 from yarrow.saving import export_file

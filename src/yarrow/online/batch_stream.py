@@ -14,7 +14,7 @@ from yarrow.data.arrays import Array
 from yarrow.data.labels import Codes, kept, numbered
 from yarrow.errors import DataError
 from yarrow.io.formats import LAST_INDEX, StreamFormat, with_name
-from yarrow.io.strangers import Strangers
+from yarrow.io.unknown_features import warn_of_unknown
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.core_stream import LEARNED_ANEW, check_passes, most_index, no_row
@@ -65,16 +65,14 @@ class BatchStream:
             tells_missing=getattr(self.model, "tells_missing", False),
         )
         core = self.model.__dict__.get("_model") if self.is_core else None
-        strangers = None if core is None else Strangers(core)
         progress = self._progress
         for progress.number in range(1, passes + 1):
             report = None
             for batch in files.read():
-                if strangers is not None and batch.rows is not None:
-                    some = batch.only_present()
-                    strangers.meet(some.names)
-                    strangers.warn(files.reading, so_that=LEARNED_ANEW)
-                    strangers = None
+                if core is not None and batch.rows is not None:
+                    names = batch.only_present().names
+                    warn_of_unknown(core, names, files.reading, so_that=LEARNED_ANEW)
+                    core = None
                 if report is not None:  # only now, as a short file with an error has none
                     yield report
                 progress.source = files.reading
