@@ -12,7 +12,7 @@ from yarrow.errors import DataError
 from yarrow.io.formats import StreamFormat
 from yarrow.kernel import KernelPerceptron
 from yarrow.online.driver import learn_files
-from yarrow.online.files import FileBatches, read_whole
+from yarrow.online.file_batches import FileBatches, read_whole
 
 
 def test_rows_of_several_formats_share_their_columns(tmp_path: Path) -> None:

@@ -349,7 +349,7 @@ def _certificate(estimator: Any, data: tuple[str, ...], stream_format: Any) -> A
     from yarrow.evaluate import certificate, record
     from yarrow.evaluate.certificate import NEED_WEIGHTS
     from yarrow.lazy import np
-    from yarrow.online.files import read_whole
+    from yarrow.online.file_batches import read_whole
 
     name = type(estimator).__name__
     whole = read_whole(data, stream_format, most_values=MOST_NUMBERS)

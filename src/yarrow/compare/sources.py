@@ -17,7 +17,7 @@ from yarrow.io.formats import StreamFormat
 from yarrow.io.row_reader import rows_for
 from yarrow.lazy import np
 from yarrow.online.core_stream import check_passes
-from yarrow.online.files import FileBatches
+from yarrow.online.file_batches import FileBatches
 
 BLOCK_ROWS = 2048  # of a set in memory
 

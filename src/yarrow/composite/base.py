@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 
 from yarrow.base.hyperparameters import passes, seed, shuffling
 from yarrow.base.state_estimator import StateEstimator
-from yarrow.composite import files
+from yarrow.composite import saved_state
 from yarrow.data.arrays import (
     Array,
 )
@@ -206,15 +206,15 @@ class Composite(StateEstimator):
 
     # -- files -----------------------------------------------------------------------------------
 
-    _fields: ClassVar[Mapping[str, schema.Schema]] = files.FIELDS
+    _fields: ClassVar[Mapping[str, schema.Schema]] = saved_state.FIELDS
 
     def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        return files.pack(self)
+        return saved_state.pack(self)
 
     def _unpack(
         self, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
     ) -> None:
-        files.unpack(self, tensors, metadata)
+        saved_state.unpack(self, tensors, metadata)
 
     def _state_schema(self) -> tuple[schema.Parts, schema.Parts]:
         """What `_pack_state` makes, arrays and notes, of so many `members` and `classes`."""

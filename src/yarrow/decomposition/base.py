@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 from numpy.typing import NDArray
 
 from yarrow.data.arrays import check_columns, place_of, read_rows
-from yarrow.decomposition.stored import Places, Stored, numbers
+from yarrow.decomposition.saved_state import Places, Stored, numbers
 from yarrow.errors import DataError, ModelFileError
 from yarrow.features.base import Row, Transformer, values_of
 from yarrow.lazy import np

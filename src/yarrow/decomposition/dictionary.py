@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from yarrow.decomposition.base import LARGEST, Blockwise, Floats, dense
-from yarrow.decomposition.stored import numbers
+from yarrow.decomposition.saved_state import numbers
 from yarrow.errors import ModelFileError, needing
 from yarrow.estimator import estimator
 from yarrow.lazy import np

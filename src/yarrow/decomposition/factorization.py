@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from yarrow.data.arrays import check_size, read_values
 from yarrow.decomposition.base import LARGEST, Floats
-from yarrow.decomposition.stored import Places, Stored, numbers
+from yarrow.decomposition.saved_state import Places, Stored, numbers
 from yarrow.errors import DataError, ModelFileError
 from yarrow.estimator import estimator, uninterrupted
 from yarrow.lazy import np

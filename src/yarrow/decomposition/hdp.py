@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from yarrow.decomposition.base import Floats, softmax
-from yarrow.decomposition.stored import numbers
+from yarrow.decomposition.saved_state import numbers
 from yarrow.decomposition.topics import (
     TopicModel,
     expected_logs,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from yarrow.decomposition.base import LARGEST, Floats, softmax
 from yarrow.decomposition.factorization import Factorization
-from yarrow.decomposition.stored import numbers
+from yarrow.decomposition.saved_state import numbers
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 from yarrow.decomposition.base import Blockwise, Floats
-from yarrow.decomposition.stored import numbers
+from yarrow.decomposition.saved_state import numbers
 from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.parameters import integer, number

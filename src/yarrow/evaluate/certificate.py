@@ -10,7 +10,7 @@ from typing import Any
 from yarrow.errors import ParameterError
 from yarrow.evaluate import bounds
 from yarrow.evaluate.bounds.base import Assumption, Bound
-from yarrow.evaluate.run import Run
+from yarrow.evaluate.recorded_run import Run
 from yarrow.experts.base import ExpertRun
 from yarrow.lazy import np
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
-from yarrow.composite import files
+from yarrow.composite import saved_state
 from yarrow.data.dict_rows import features_and_missing, read_weight
 from yarrow.data.labels import plain
 from yarrow.errors import DataError, ModelFileError, ParameterError, check_value
@@ -263,7 +263,7 @@ class LateLabels(Saved, Shared):
             }
             for name, model in (("model", self.model), ("behind", self._behind)):
                 if model is not None:
-                    inner, fields[name] = files.packed_member(model)
+                    inner, fields[name] = saved_state.packed_member(model)
                     tensors |= {f"{name}/{key}": array for key, array in inner.items()}
             return tensors, fields
 
@@ -279,7 +279,7 @@ class LateLabels(Saved, Shared):
         cls, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
     ) -> Self:
         max_tickets, max_age, _ = metadata["limits"]
-        model = files.unpacked_part(tensors, metadata, "model")
+        model = saved_state.unpacked_part(tensors, metadata, "model")
         return cls(model, max_tickets=max_tickets, max_age=max_age, **(objects or {}))
 
     def _unpack(
@@ -292,7 +292,7 @@ class LateLabels(Saved, Shared):
         self.keep, self.given_up = keep, metadata["given_up"]
         self._last_read = float(metadata.get("clock", 0.0))
         if keep:
-            self._behind = files.unpacked_part(tensors, metadata, "behind")
+            self._behind = saved_state.unpacked_part(tensors, metadata, "behind")
         self._waiting = {n: _Waiting(_row(x), at) for n, x, at in metadata["waiting"]}
         self._learned = {
             n: _Learned(_row(x), label, weight) for n, x, label, weight in metadata["learned"]

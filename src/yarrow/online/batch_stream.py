@@ -19,7 +19,7 @@ from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.core_stream import LEARNED_ANEW, check_passes, most_index, no_row
 from yarrow.online.delay import DelayedBatches, KnownColumns
-from yarrow.online.files import FileBatches
+from yarrow.online.file_batches import FileBatches
 from yarrow.online.learners import is_core, is_regression
 from yarrow.online.ledger import Checkpoint, Progress
 from yarrow.online.results import ProgressiveResult, Wanted, joined

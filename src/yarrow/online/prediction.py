@@ -135,7 +135,7 @@ def _predict_batches(
     model: Any, source: Source, asked: StreamFormat, wanted: Wanted, progress: Progress
 ) -> Iterator[Predicted]:
     check_tells(model, wanted)
-    from yarrow.online.files import FileBatches
+    from yarrow.online.file_batches import FileBatches
 
     tells = getattr(getattr(model, "_inner", model), "tells_missing", False)
     settings: dict[str, Any] = {"dtype": "float64", "stream": stream_of(model)}

@@ -8,7 +8,7 @@ from typing import Any
 
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
-from yarrow.evaluate.run import Learn, Run
+from yarrow.evaluate.recorded_run import Learn, Run
 from yarrow.lazy import np
 
 
