@@ -123,7 +123,7 @@ def _unknown(word: str, fitting: Sequence[type[LinearModel]], regression: bool) 
     others = [cls for cls in comparable() if means(word, cls.__name__)]
     if others:
         task = "a regression" if regression else "classes"
-        return f"{others[0].__name__} is not for {task}, which these labels are."
+        return f"{others[0].__name__} is not for {task}, and the labels ask for that."
     families = sorted({cls.family for cls in fitting})
     names = sorted(short_name(cls.__name__) for cls in fitting)
     return (

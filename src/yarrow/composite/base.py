@@ -23,7 +23,6 @@ from yarrow.data.arrays import (
 )
 from yarrow.data.dict_rows import features_of, without_missing
 from yarrow.data.labels import UNKNOWN, numbered
-from yarrow.errors import ParameterError
 from yarrow.estimator import (
     estimator,
     uninterrupted,
@@ -31,7 +30,7 @@ from yarrow.estimator import (
 from yarrow.lazy import np
 from yarrow.online.adapters import Adapter, adapter_of
 from yarrow.online.batch import Batch
-from yarrow.online.learners import fresh
+from yarrow.online.learners import check_task, fresh
 from yarrow.saving import schema
 from yarrow.saving.codec import Objects
 
@@ -170,9 +169,7 @@ class Composite(StateEstimator):
         self._check_parameters()
         members = [adapter_of(fresh(learner)) for learner in self._learners()]
         for member in members:
-            if member.regression is not self.regression:
-                task = "a regression" if self.regression else "classes"
-                raise ParameterError(f"{type(member.model).__name__} is not for {task}.")
+            check_task(member.model, self.regression)
         state = self._state_type(members)
         self._begin(state)
         return state

@@ -18,6 +18,7 @@ from yarrow.errors import DataError, ModelFileError, ParameterError, check_value
 from yarrow.estimator import Shared, uninterrupted
 from yarrow.io.row_reader import row_for
 from yarrow.lazy import np
+from yarrow.online.learners import by_dicts
 from yarrow.saving import schema
 from yarrow.saving.codec import Objects, Saved
 
@@ -102,7 +103,7 @@ class LateLabels(Saved, Shared):
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Learn into this very model, which has `learn_one` and `predict_one`."""
-        if not (hasattr(model, "learn_one") and hasattr(model, "predict_one")):
+        if not by_dicts(model):
             raise ParameterError(f"{type(model).__name__} has no learn_one and predict_one.")
         for name, value, least in (("max_tickets", max_tickets, 1), ("keep", keep, 0)):
             holds = _is_integer(value) and value >= least

@@ -100,7 +100,21 @@ def nonzeros(model: Any, otherwise: int | None = None) -> int:
 
 def is_learner(value: Any) -> bool:
     """Whether a value can be a member: an object, not a class, that learns row by row."""
-    learns = (hasattr(value, "learn_one") and hasattr(value, "predict_one")) or (
-        hasattr(value, "partial_fit") and hasattr(value, "predict")
-    )
-    return learns and not isinstance(value, type)
+    return (by_dicts(value) or by_arrays(value)) and not isinstance(value, type)
+
+
+def by_dicts(model: Any) -> bool:
+    """Whether it learns and predicts one dict at a time, as river does."""
+    return hasattr(model, "learn_one") and hasattr(model, "predict_one")
+
+
+def by_arrays(model: Any) -> bool:
+    """Whether it learns and predicts rows of arrays, as scikit-learn does."""
+    return hasattr(model, "partial_fit") and hasattr(model, "predict")
+
+
+def check_task(model: Any, regression: bool) -> None:
+    """Refuse a classifier for values, and a regressor for classes."""
+    if is_regression(model) is not regression:
+        task = "a regression" if regression else "classes"
+        raise ParameterError(f"{type(model).__name__} is not for {task}.")
