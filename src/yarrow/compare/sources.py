@@ -64,8 +64,6 @@ def in_memory(X: Any, y: Any) -> Dataset:
 
     rows = rows_for(None, X, fresh=True)
     check_values(rows)
-    shape = rows.n_rows, rows.n_columns
-    cells = (rows.values, rows.indices, rows.begins) if rows.is_sparse else rows.values
     labels = read_target(y, rows.n_rows)
     regression = labels.dtype.kind == "f" and bool((labels != np.floor(labels)).any())
     if not regression:
@@ -73,7 +71,7 @@ def in_memory(X: Any, y: Any) -> Dataset:
     many = "binary" if len(distinct(labels)[0]) == 2 else "multiclass"
     return Dataset(
         "rows in memory",
-        csr_array(cells, shape=shape, dtype=np.float32),
+        csr_array(rows.matrix, dtype=np.float32),
         labels,
         "regression" if regression else many,  # type: ignore[arg-type]
         "the order of the rows",

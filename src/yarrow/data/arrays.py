@@ -44,6 +44,16 @@ class Rows:
         """As the core takes them."""
         return self.values, self.indices, self.begins, self.n_columns, self.may_miss
 
+    @property
+    def matrix(self) -> Any:
+        """As scikit-learn takes them: an array, or a CSR matrix."""
+        if self.begins is None:
+            return self.values
+        from scipy.sparse import csr_matrix
+
+        cells = self.values, self.indices, self.begins
+        return csr_matrix(cells, shape=(self.n_rows, self.n_columns))
+
     def given_to(self, function: Callable[..., Any], *rest: Any) -> Any:
         """What a function of the core says of them, which counts columns and knows no names."""
         try:

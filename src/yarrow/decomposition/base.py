@@ -123,8 +123,7 @@ class Decomposition(Stored, Transformer):
         if read.is_sparse:
             from scipy.sparse import csr_array
 
-            shape = (read.n_rows, read.n_columns)
-            rows = csr_array((read.values, read.indices, read.begins), shape, dtype=np.float64)
+            rows = csr_array(read.matrix, dtype=np.float64)
             if not rows.has_canonical_format:
                 rows = rows.copy()
                 rows.sum_duplicates()

@@ -145,11 +145,7 @@ def _table(rows: Rows, dtype: str) -> Any:
     """The rows as a matrix whose differences are exact enough: of floats, finite."""
     check_values(rows, dtype)
     values = rows.values if rows.values.dtype.kind == "f" else rows.values.astype(np.float64)
-    if rows.begins is None or rows.indices is None:
-        return values
-    from scipy import sparse
-
-    return sparse.csr_matrix((values, rows.indices, rows.begins), (rows.n_rows, rows.n_columns))
+    return dataclasses.replace(rows, values=values).matrix
 
 
 def _is_finite(rows: Rows, dtype: str) -> bool:
