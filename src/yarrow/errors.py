@@ -169,6 +169,15 @@ def first_of(items: Iterable[object], most: int = 20) -> str:
     return ", ".join(words[:most]) + more
 
 
+def counted(number: int, thing: str, things: str = "") -> str:
+    """How many things there are.
+
+    >>> counted(1, "row"), counted(1000, "row"), counted(2, "class", "classes")
+    ('1 row', '1,000 rows', '2 classes')
+    """
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
 def not_fitted(estimator: object) -> NoReturn:
     """Raise `NotFittedError` for `estimator`.
 

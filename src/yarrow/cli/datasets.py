@@ -11,8 +11,7 @@ from typing import Any
 import click
 
 from yarrow.cli.options import FILE, OUTPUT, Command, check_output, opened_for_writing, option
-from yarrow.cli.progress import counted
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, counted
 
 _WHAT_TO_DO = (
     "name the folder with its files in the environment variable YARROW_DATA; docs/datasets.md "

@@ -24,7 +24,6 @@ from yarrow.cli.options import (
 )
 from yarrow.cli.progress import (
     Display,
-    counted,
     learned_words,
     learns_labels,
     rate,
@@ -32,7 +31,7 @@ from yarrow.cli.progress import (
 )
 from yarrow.cli.results import Confusion, Residuals, share_of_wrong, summary_lines
 from yarrow.cli.train import classes_named, report_skipped, report_unseen
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, counted
 from yarrow.online.learners import check_tells
 from yarrow.online.ledger import Ledger, Progress
 from yarrow.online.results import ProgressiveResult

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from yarrow.cli.options import FILE, Command, check_inputs, option, parse_label, shortened_list
-from yarrow.cli.progress import counted
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, counted
 from yarrow.lazy import np
 
 if TYPE_CHECKING:

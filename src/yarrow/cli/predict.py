@@ -23,11 +23,11 @@ from yarrow.cli.options import (
     reading_options,
     repeatable,
 )
-from yarrow.cli.progress import counted, learns_labels
+from yarrow.cli.progress import learns_labels
 from yarrow.cli.results import Confusion, Residuals, summary_lines
 from yarrow.cli.train import report_skipped
 from yarrow.data.labels import Codes, kept, number_of
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, counted
 
 
 @click.command(cls=Command, name="predict", short_help="Predict the rows of a file.")

@@ -18,8 +18,9 @@ from yarrow.cli.options import (
     option,
     reading_options,
 )
-from yarrow.cli.progress import Display, counted, learned_words, rate, wrong_of
+from yarrow.cli.progress import Display, learned_words, rate, wrong_of
 from yarrow.data.labels import in_order
+from yarrow.errors import counted
 
 
 @click.command(cls=LearnerCommand, name="train", short_help="Learn from files and save a model.")
