@@ -19,7 +19,9 @@ class AffineLoop : public ScaledLoop<W> {
 
  public:
   static std::vector<Plane> planes(const LoopSettings& settings) {
-    return std::vector<Plane>(settings.average ? 2 : 1, {0, true});
+    std::vector<Plane> planes = Base::planes(settings);
+    if (settings.average) planes.push_back({"average", 0, true});
+    return planes;
   }
 
   /// All that can be asked about one column and nothing beside it, in one walk.
@@ -30,10 +32,9 @@ class AffineLoop : public ScaledLoop<W> {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
-    for (const Move& m : moves) admit(state, scores, m, weights, sums);
-    state.weight_bound = weights;
-    state.sum_bound = sums;
+    admit_all(state, moves, [&](const Move& m, Bound& weights, Bound& sums) {
+      admit(state, scores, m, weights, sums);
+    });
     for (Move& m : moves) settle(state, scores, m);
     if (state.blocks.capacity() != 1) return walk(state, row, moves, state.blocks.stride());
     average_ ? walk(state, row, moves, Known<2>{}) : walk(state, row, moves, Known<1>{});
@@ -64,10 +65,13 @@ class AffineLoop : public ScaledLoop<W> {
            (!average_ || state.sum_bound.covers(state.largest(1)));
   }
 
-  /// Refuses a scale that learning does not lead to.
+  /// Refuses a scale, and a sum of scales, that learning does not lead to.
   void check(const State<W>& state) const {
-    for (const Column& column : state.columns)
+    for (const Column& column : state.columns) {
       if (is_extreme(column.scale)) SavedState::refuse("scale", "has a number out of range");
+      if (average_ && !(std::abs(column.scale_sum) <= largest_scale * state.t))
+        SavedState::refuse("scale_sum", "has a number out of range");
+    }
   }
 
   /// |w|^2 of what is left.
@@ -107,13 +111,13 @@ class AffineLoop : public ScaledLoop<W> {
       if (average_) {  // both planes in one walk: a walk's end is what a processor guesses worst
         const std::size_t capacity = blocks.capacity();
         const double sums = m.add * state.columns[m.column].scale_sum;
-        for_pairs(row, [=](auto at) {
+        for_twos(row, [=](auto at) {
           add(at, first + capacity, stride, sums);
           add(at, first, stride, m.add);
         });
         increase(intercept[capacity], sums * intercept_);
       } else {
-        for_pairs(row, [=](auto at) { add(at, first, stride, m.add); });
+        for_twos(row, [=](auto at) { add(at, first, stride, m.add); });
       }
       increase(*intercept, m.add * intercept_);
     }
@@ -121,9 +125,9 @@ class AffineLoop : public ScaledLoop<W> {
 
   /// Whether the scale is so small or large that the stored numbers lose their meaning.
   static bool is_extreme(double scale) {
-    constexpr double small = std::numeric_limits<float>::epsilon();
-    return std::abs(scale) < small || std::abs(scale) > 1 / small;
+    return std::abs(scale) < 1 / largest_scale || std::abs(scale) > largest_scale;
   }
+  static constexpr double largest_scale = 1 / double{std::numeric_limits<float>::epsilon()};
 
   /// Whether a move takes the scale across a power of 2^-8. Sums of past weights are differences of
   /// numbers that grow as the scale shrinks, so they are settled before too many digits cancel.
