@@ -170,7 +170,7 @@ def test_a_run_prints_its_certificate(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        (["--learner", "pa"], "no theorem is known here for PassiveAggressiveClassifier"),
+        (["--learner", "pa"], "there is no theorem for PassiveAggressiveClassifier"),
         (["--learner", "normconstrainedpa", "--beta", "2"], "which would take"),
     ],
 )
@@ -189,7 +189,7 @@ def test_why_there_is_no_certificate(run: Run, svm: Path, tmp_path: Path) -> Non
     assert "- cannot be read a second time" in piped
     run("train", svm, *learner, "--model", tmp_path / "m")
     resumed = run("evaluate", svm, "--resume", tmp_path / "m", "--certificate").stdout
-    assert "not one that went on" in resumed
+    assert "not one that was resumed" in resumed
     many = tmp_path / "many.svm"
     many.write_text("".join(rows_of_text(60, classes=("a", "b", "c"))))
     assert (

@@ -322,9 +322,7 @@ def test_what_options_and_labels_cannot_mean_is_told(run: Run, svm: Path, tmp_pa
     told = run(
         "train", svm, "--text", "note", "--ngrams", 2, "--threads", 1, "--model", model
     ).stderr
-    assert told == (
-        "yarrow: svmlight text has no columns, so that --text, --ngrams say nothing about it.\n"
-    )
+    assert told == ("yarrow: svmlight text has no columns, so --text, --ngrams have no effect.\n")
     assert run("train", svm, "--model", model).stderr == ""
     told = run("train", tmp_path / "one.csv", "--label", "y", "--model", model).stderr
-    assert told == "yarrow: all rows had the label spam, so that the model predicts no other.\n"
+    assert told == "yarrow: all rows had the label spam, so the model predicts no other.\n"

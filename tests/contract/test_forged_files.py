@@ -397,7 +397,7 @@ def test_a_block_takes_the_room_of_its_rows(tmp_path: Path) -> None:
 def test_metadata_is_an_object(metadata: Any, tmp_path: Path) -> None:
     path = tmp_path / "forged"
     model_file.write(path, {}, metadata)
-    with pytest.raises(ModelFileError, match="no JSON object"):
+    with pytest.raises(ModelFileError, match="not a JSON object"):
         yarrow.load(path)
 
 

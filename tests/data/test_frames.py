@@ -197,7 +197,7 @@ def test_a_model_of_a_frame_reads_files_dicts_and_other_frames_alike(tmp_path: P
         assert [one.predict_one(record) for record in RECORDS] == expected
         with pytest.raises(DataError, match="seen at fit time, yet now missing:\n- town"):
             one.predict(frame().drop(columns="town"))
-        with pytest.raises(DataError, match="by the columns of a frame, 'age' among them"):
+        with pytest.raises(DataError, match="on a frame with named columns, such as 'age'"):
             one.predict(np.ones((3, 6)))
     path = written(tmp_path, "csv")
     found = click.testing.CliRunner().invoke(
@@ -240,16 +240,16 @@ def test_errors_name_the_column_and_the_way_out() -> None:
         (pd.DataFrame({"a": [1.0, np.inf], "city": ["x", "y"]}), "row 1, field 'a': inf is not"),
         ([{"a": 1.0}, {"a": np.inf}], "row 1, field 'a': inf"),
         ([{"a": 1.0}, {"a": 1j}], "row 1, field 'a': 1j"),
-        ([{"a": 1.0}, 5], "row 1: 5 is no dict"),
-        (["a", None], "row 1: None is no text"),
+        ([{"a": 1.0}, 5], "row 1: 5 is not a dict"),
+        (["a", None], "row 1: None is not a text"),
         (pd.DataFrame({"a": [1.0, 2], "city": [1.0, np.inf]}), "infinity at row 1, column 'city'"),
         ({"a": [1.0, 2.0]}, "X is a dict: give a list of dicts"),
         (
             [["a", 1.0], ["b", 2.0]],
-            "X: 'a' at row 0, column 0 is no number: give a frame whose",
+            "X: 'a' at row 0, column 0 is not a number: give a frame whose",
         ),
-        ([[b"a", 1.0]] * 2, "X: b'a' at row 0, column 0 is no number: give a frame whose"),
-        ([[1.0, 2.0], [3.0, [4.0]]], r"^Input X: \[4.0\] at row 1, column 1 is no number.$"),
+        ([[b"a", 1.0]] * 2, "X: b'a' at row 0, column 0 is not a number: give a frame whose"),
+        ([[1.0, 2.0], [3.0, [4.0]]], r"^Input X: \[4.0\] at row 1, column 1 is not a number.$"),
         ([[1.0], [np.nan]], "NaN at row 1, column 0: give a frame, in which it means a missing"),
         ("one text", "X is one text, 'one text': give a list of texts"),
         (pd.DataFrame({"a": ["x"]}).iloc[:0], "0 sample"),

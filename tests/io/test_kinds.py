@@ -56,7 +56,9 @@ def test_dates_are_their_parts():
     table = read_table(
         io.BytesIO(b"when\n2024-05-31\nsoon\n"), format="csv", known={"when": "date"}
     )
-    with pytest.raises(DataError, match="line 3, field 'when': 'soon' is not a date as 2024-05-31"):
+    with pytest.raises(
+        DataError, match="line 3, field 'when': 'soon' is not a date such as 2024-05-31"
+    ):
         list(table)
 
 

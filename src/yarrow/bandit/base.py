@@ -29,7 +29,7 @@ from yarrow.data.draws import uniform
 from yarrow.data.labels import in_order, plain
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
-from yarrow.io.taught import as_taught
+from yarrow.io.row_reader import row_for
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.parameters import anything, flag, most_classes, number
@@ -129,7 +129,7 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
 
     def choose_one(self, x: dict[Any, Any]) -> Choice:
         """Draw a class to show for one row: mostly the best, sometimes any."""
-        row = row_of_dict(as_taught(self, x))
+        row = row_of_dict(row_for(self, x))
         with self._lock:
             state = self._ready()
             scores = state.table.scores(*self._one_row(state.table, row, adds=False))

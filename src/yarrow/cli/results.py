@@ -10,6 +10,7 @@ from typing import Any
 from yarrow.data.labels import places_in_order
 from yarrow.lazy import np
 from yarrow.metrics import MAE, R2, RMSE, BalancedAccuracy
+from yarrow.report.numbers import percent
 
 _MOST_CLASSES = 12  # with a line each
 
@@ -135,8 +136,3 @@ def _class_table(classes: list[dict[str, Any]]) -> str:
         shares = [Cell("-" if c[x] is None else percent(c[x]), 0) for x in ("recall", "precision")]
         rows.append([Cell(str(c["class"])), Cell(f"{c['rows']:,}", 0), *shares])
     return Table(["class", "rows", "recall", "precision"], rows).text()
-
-
-def percent(share: float) -> str:
-    """`12.34 %`."""
-    return f"{100 * share:.2f} %"

@@ -44,6 +44,16 @@ class Rows:
         """As the core takes them."""
         return self.values, self.indices, self.begins, self.n_columns, self.may_miss
 
+    @property
+    def matrix(self) -> Any:
+        """As scikit-learn takes them: an array, or a CSR matrix."""
+        if self.begins is None:
+            return self.values
+        from scipy.sparse import csr_matrix
+
+        cells = self.values, self.indices, self.begins
+        return csr_matrix(cells, shape=(self.n_rows, self.n_columns))
+
     def given_to(self, function: Callable[..., Any], *rest: Any) -> Any:
         """What a function of the core says of them, which counts columns and knows no names."""
         try:
@@ -177,7 +187,7 @@ def _to_numpy(X: Any) -> Array:
             for column, value in enumerate(row) if isinstance(row, (list, tuple)) else ():
                 if isinstance(value, (list, tuple)):
                     where = f"at row {place}, column {column}"
-                    raise DataError(f"Input X: {value!r} {where} is no number.") from None
+                    raise DataError(f"Input X: {value!r} {where} is not a number.") from None
         raise
 
 
@@ -208,9 +218,9 @@ def exact_array(values: Any) -> Array:
 def _to_float(values: Array, what: str = "Input X", names: list[str] | None = None) -> Array:
     if values.dtype.kind in "mM":
         raise DataTypeError(
-            f"Dates and times are no numbers: {values.flat[0]!r} at row 0, column 0."
+            f"Dates and times are not numbers: {values.flat[0]!r} at row 0, column 0."
             if values.size
-            else f"Dates and times are no numbers: {values.dtype}."
+            else f"Dates and times are not numbers: {values.dtype}."
         )
     if values.dtype.kind in "USV":
         values = values.astype(object)
@@ -224,7 +234,7 @@ def _to_float(values: Array, what: str = "Input X", names: list[str] | None = No
                 where = f"at row {row}" + (f", {_column(column[0], names)}" if column else "")
                 if isinstance(value, (str, bytes)):
                     hint = _NO_NUMBERS.get(what, "")
-                    raise DataError(f"{what}: {value!r} {where} is no number{hint}.") from None
+                    raise DataError(f"{what}: {value!r} {where} is not a number{hint}.") from None
                 raise type(error)(f"{what}: {error}: {value!r} {where}.") from None
         raise
 
@@ -431,8 +441,8 @@ def check_columns(
         if rows.names is None and (name := text_name()) is not None:
             such = f", such as {name!r}" if name else ""
             raise DataError(
-                f"The columns of X have no names, and {estimator} was taught by features that have "
-                f"them{such}: give a data frame whose columns are called so, or dicts one by one."
+                f"The columns of X have no names, and {estimator} was trained on features that "
+                f"have names{such}: give a data frame with such columns, or dicts one by one."
             )
         return
     check_names(estimator, names, rows.names)

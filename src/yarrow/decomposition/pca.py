@@ -16,7 +16,7 @@ from yarrow.decomposition.base import (
     flipped,
     is_orthonormal,
 )
-from yarrow.decomposition.stored import numbers
+from yarrow.decomposition.saved_state import numbers
 from yarrow.errors import DataError, ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np

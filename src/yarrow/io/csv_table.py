@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from yarrow.data.named_rows import NamedRows
-from yarrow.errors import DataError, needing
+from yarrow.errors import DataError, counted, needing
 from yarrow.io.arrow_columns import cast, present, rows_of, values_of
 from yarrow.io.columns import BatchProblems, Roles
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name, too_long
@@ -249,8 +249,8 @@ def _batch(
 
     batch = BatchProblems(source, "line", lines[~is_broken])
     for row, at in zip(broken, lines[places].tolist(), strict=True):
-        cells = f"{row.actual_columns} cell{'' if row.actual_columns == 1 else 's'}"
-        problem = f"{cells} instead of {row.expected_columns}: {row.text[:60]!r}"
+        found = counted(row.actual_columns, "cell")
+        problem = f"{found} instead of {row.expected_columns}: {row.text[:60]!r}"
         batch.errors.append(DataError(problem, source=source, line=at))
     return batch
 

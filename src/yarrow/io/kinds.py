@@ -29,7 +29,7 @@ _IN_WORDS = {
     "text": "categories",
     "nested": "lists and objects",
 }
-_EXPECTED = {"number": "a number", "boolean": "true or false", "date": "a date as 2024-05-31"}
+_EXPECTED = {"number": "a number", "boolean": "true or false", "date": "a date such as 2024-05-31"}
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 #: how people and other programs write numbers and dates that are read as categories here
 _WITH_COMMAS = r"^\s*[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d+,\d+)\s*$"

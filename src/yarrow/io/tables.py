@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 
 from yarrow._core import LONGEST_LINE
 from yarrow.data.named_rows import Label, NamedRows, block_of
-from yarrow.errors import DataError, ParameterError, check_value, needing
+from yarrow.errors import DataError, ParameterError, check_choice, check_value, needing
 from yarrow.io.arrow_columns import TEXT_TYPES, rows_of
 from yarrow.io.columns import (
     BatchProblems,
@@ -115,13 +115,13 @@ def read_table(
     """
     suffixes = [suffix.lower() for suffix in PurePath(source_name(source)).suffixes]
     format = format or _format_of(source, suffixes)
-    _check_choice("format", format, ("csv", "jsonl", "parquet"))
-    _check_choice("on_error", on_error, ("raise", "skip"))
+    check_choice("format", format, ("csv", "jsonl", "parquet"))
+    check_choice("on_error", on_error, ("raise", "skip"))
     if delimiter is None:
         delimiter = "\t" if {".tsv", ".tab"} & set(suffixes) else ","
     is_one = len(delimiter.encode()) == 1 and delimiter not in '"\r\n'
     check_value(is_one, "delimiter", delimiter, "one ASCII character")
-    _check_choice("when_missing", when_missing, ("ignore", "indicate", "error"))
+    check_choice("when_missing", when_missing, ("ignore", "indicate", "error"))
     marks = _names("missing", missing)
     roles = roles_of(label, weight, features, drop, text, categories, marks, when_missing, ngrams)
     roles = dataclasses.replace(
@@ -339,17 +339,6 @@ def _format_of(source: Source, suffixes: list[str]) -> Format:
     return cast("Format", "csv" if known[-1] == "tsv" else known[-1])
 
 
-def _check_choice(parameter: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        options = ", ".join(allowed)
-        raise ParameterError(
-            f"The {parameter!r} parameter must be one of {options}. Got {value!r} instead."
-        )
-
-
 def _names(parameter: str, names: Iterable[str]) -> list[str]:
-    if isinstance(names, str):
-        raise ParameterError(
-            f"The {parameter!r} parameter must be a list of names. Got {names!r} instead."
-        )
+    check_value(not isinstance(names, str), parameter, names, "a list of names")
     return list(names)

@@ -14,12 +14,12 @@ from yarrow.data.arrays import Array
 from yarrow.data.labels import Codes, kept, numbered
 from yarrow.errors import DataError
 from yarrow.io.formats import LAST_INDEX, StreamFormat, with_name
-from yarrow.io.strangers import Strangers
+from yarrow.io.unknown_features import warn_of_unknown
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.core_stream import LEARNED_ANEW, check_passes, most_index, no_row
 from yarrow.online.delay import DelayedBatches, KnownColumns
-from yarrow.online.files import FileBatches
+from yarrow.online.file_batches import FileBatches
 from yarrow.online.learners import is_core, is_regression
 from yarrow.online.ledger import Checkpoint, Progress
 from yarrow.online.results import ProgressiveResult, Wanted, joined
@@ -61,20 +61,18 @@ class BatchStream:
             self.stream_format,
             dtype=self.model.dtype if self.is_core else "float64",
             max_index=most_index(self.model, self.stream_format) if self.is_core else LAST_INDEX,
-            known=self.model.__dict__.get("_stream"),
+            stream=self.model.__dict__.get("_stream"),
             tells_missing=getattr(self.model, "tells_missing", False),
         )
         core = self.model.__dict__.get("_model") if self.is_core else None
-        strangers = None if core is None else Strangers(core)
         progress = self._progress
         for progress.number in range(1, passes + 1):
             report = None
             for batch in files.read():
-                if strangers is not None and batch.rows is not None:
-                    some = batch.only_present()
-                    strangers.meet(some.names)
-                    strangers.warn(files.reading, so_that=LEARNED_ANEW)
-                    strangers = None
+                if core is not None and batch.rows is not None:
+                    names = batch.only_present().names
+                    warn_of_unknown(core, names, files.reading, so_that=LEARNED_ANEW)
+                    core = None
                 if report is not None:  # only now, as a short file with an error has none
                     yield report
                 progress.source = files.reading
@@ -91,7 +89,7 @@ class BatchStream:
             progress.done = False
         if not self.model.__sklearn_is_fitted__():
             raise no_row(progress, sources)
-        self.model.__dict__["_stream"] = files.known
+        self.model.__dict__["_stream"] = files.stream
 
     def _learnable(self, batch: Batch, source: str) -> Batch:
         """The rows that can be learned, with their weights and their file."""

@@ -231,7 +231,7 @@ def _body(path: object, entries: dict[str, Any]) -> dict[str, Any]:
         whole = [_document(body)] == list(entries.values())  # nothing added, nothing altered
         if whole and version == VERSION and isinstance(body["tensors"], dict):
             if not isinstance(body["metadata"], dict):
-                raise ModelFileError(f"{path}: its metadata is no JSON object.")
+                raise ModelFileError(f"{path}: its metadata is not a JSON object.")
             return dict(body)
     except ModelFileError:
         raise

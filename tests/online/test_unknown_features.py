@@ -109,7 +109,7 @@ def test_single_rows_once(model, export):
         again.predict_proba_one({"x": 1.0})
 
 
-def test_single_rows_that_are_learned_as_they_come_are_no_strangers():
+def test_single_rows_that_are_learned_as_they_come_are_no_reason_to_warn():
     model = AROWClassifier()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
