@@ -185,7 +185,7 @@ class _ModelFile:
             row = self._row(text.strip())
             strangers = Strangers(getattr(self.model, "_inner", self.model)._fitted)
             strangers.meet(list(as_taught(getattr(self.model, "_inner", self.model), row)))
-            strangers.warn("the row")
+            strangers.warn()
             found: Explanation = self.model.explain_one(row, **self._of_class(label))
         parts = [  # a row has names, whether the model hashes them or not
             dataclasses.replace(part, feature=self._as_in_files(part.feature))

@@ -79,7 +79,7 @@ class Roles:
     weight: str | None = None
     features: frozenset[str] | None = None
     drop: frozenset[str] = frozenset()  # the label and the weight among them
-    expected: frozenset[str] = frozenset()  # those of them that ought to be there
+    expected: Mapping[str, str] = field(default_factory=dict)  # others, and what is said without
     text: Mapping[str, TextFunction] = field(default_factory=dict)
     categories: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset({""})  # texts that mean that there is no value
@@ -88,7 +88,7 @@ class Roles:
     passed: tuple[str, ...] = ()  # whose cells go along with the rows as they are
 
     def check(self, names: Iterable[str], source: str | None) -> None:
-        """Refuse a column that was asked for and is not there; warn of one to be dropped."""
+        """Refuse a column that was asked for and is not there; warn of one that is expected."""
         names = list(names)
         there = set(names)
         asked = [self.label, self.weight, *self.text, *self.categories, *(self.features or ())]
@@ -96,10 +96,12 @@ class Roles:
             if path is not None and not {path, path.split(".")[0]} & there:
                 problem = f"no such column; it has {first_of(names)}"
                 raise DataError(problem, source=source, field=path)
-        for path in sorted(self.expected):
-            if not {path, path.split(".")[0]} & there:
-                problem = f"there is no such column to drop; it has {first_of(names)}"
-                warnings.warn(ReadingWarning(source, path, problem), stacklevel=2)
+        expected = [p for p in self.expected if not {p, p.split(".")[0]} & there]
+        if expected:
+            first, *others = expected
+            also = others and f" (the same of {first_of(map(repr, others), 5)})"
+            problem = f"{self.expected[first]}{also or ''}; it has {first_of(names)}"
+            warnings.warn(ReadingWarning(source, first, problem), stacklevel=2)
 
     def reads(self, column: str) -> bool:
         """Whether anything of a whole column is needed."""
@@ -208,7 +210,7 @@ def add_value(row: dict[str, float], roles: Roles, path: str, value: Any, kept: 
             row[path] = math.nan
     elif path in roles.text:
         if not isinstance(value, str):
-            raise DataError(f"{value!r} is not text", field=path)
+            raise DataError(f"{value!r:.80} is not text", field=path)
         for name, count in roles.text[path](value).items():
             _increase(row, f"{path}={name}", count)
     elif isinstance(value, list):
@@ -272,12 +274,12 @@ def category(path: str, value: Any) -> str:
 
 def as_number(path: str | None, value: Any) -> float:
     """Return `value` as a finite number, or raise a `DataError`."""
-    try:
-        number = float(value) if isinstance(value, int | float) else math.nan
-    except OverflowError:
-        number = math.inf
+    try:  # a Decimal, too, as the core takes it; a text is no number
+        number = float(value) if hasattr(value, "__float__") else math.nan
+    except (TypeError, OverflowError):
+        number = math.nan
     if not math.isfinite(number):
-        raise DataError(f"{value!r} is not a finite number", field=path)
+        raise DataError(f"{value!r:.80} is not a finite number", field=path)
     return number
 
 
