@@ -109,7 +109,9 @@ def covariances_by_name(model: Any, saved: Array, names: list[Any]) -> list[dict
 
 def fingerprint(model: Any) -> dict[str, Any]:
     """Return everything about a model, the order of its features too: what must not change."""
-    rest = {key: repr(value) for key, value in model.__dict__.items() if key != "_model"}
+    rest = {key: repr(value) for key, value in model.__dict__.items()}
+    rest.pop("_model", None)
+    rest.pop("_was_asked", None)  # that a warning came once
     if "_model" not in model.__dict__:
         return rest
     tensors = {

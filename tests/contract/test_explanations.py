@@ -251,9 +251,7 @@ def test_a_ranking_is_explained():
     assert total(found) == pytest.approx(found.score, rel=1e-6)
 
 
-@pytest.mark.parametrize(
-    "row", [{"a": float("nan")}, {"a": None}, [1.0], {"a": 1e999}, {1.5: 1.0}], ids=str
-)
+@pytest.mark.parametrize("row", [{"a": float("nan")}, [1.0], {"a": 1e999}, {1.5: 1.0}], ids=str)
 @pytest.mark.parametrize("label", [None, "ham"])
 def test_what_is_no_row_is_refused(row, label):
     model = AROWClassifier()

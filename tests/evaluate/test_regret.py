@@ -103,5 +103,5 @@ def test_bad_input_gets_a_sentence() -> None:
         regret_to_best([1], {})
     with pytest.raises(DataError, match="B has losses of the shape"):
         regret_to_best([1], {"B": [1, 2]})
-    with pytest.raises(ParameterError, match="The loss must be one of"):
+    with pytest.raises(ParameterError, match="The 'loss' parameter must be one of"):
         regret(X, y, np.zeros(10), loss="cross")

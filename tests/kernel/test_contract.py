@@ -173,7 +173,7 @@ def test_bad_rows_change_nothing(kernel_class, says):
             model.partial_fit(form(rows), [0, 1, 2])
         with pytest.raises(YarrowError, match=says):
             model.predict(form(rows))
-    for row in ({"a": np.nan}, {"a": None}, {1.5: 1.0}, {"a": 10**400}, [1.0]):
+    for row in ({"a": np.nan}, {1.5: 1.0}, {"a": 10**400}, [1.0]):
         with pytest.raises(YarrowError):
             model.learn_one(row, 1)
     with pytest.raises(YarrowError):

@@ -117,7 +117,8 @@ class TestMemory:
                 path = tmp_path / ("rows.vw" if "|" in text else "rows.svm")
                 path.write_text(text)
                 model = AROWClassifier(covariance="full", classes=[0, 1], average=average)
-                model.learn_one({1: 1.0}, 1)  # a new model would keep nothing of a failed file
+                # A new model would keep nothing of a failed file.
+                model.learn_one({"a": 1.0, 0: 1.0}, 1)
                 with pytest.raises(DataError, match=r"line 3.*would take"):
                     for _ in learn_stream(model, path, StreamFormat()):
                         pass

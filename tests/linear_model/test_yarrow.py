@@ -341,6 +341,7 @@ def test_pairs_of_categories(words_before):
     shares = []
     for model in (yarrow_of([1] * 9 + [0]), YarrowClassifier()):
         for i in range(words_before):
+            model.predict_one({f"word{i}": 1.0})
             model.learn_one({f"word{i}": 1.0}, i % 2)
         right = []
         for row, c in zip(names, y, strict=True):

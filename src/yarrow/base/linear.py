@@ -20,7 +20,8 @@ from yarrow.data.arrays import Array, Rows, check_columns, read_weights
 from yarrow.data.labels import Labels
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
-from yarrow.io.taught import Strangers, rows_as_taught
+from yarrow.io.strangers import Strangers
+from yarrow.io.taught import rows_as_taught
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel
 from yarrow.parameters import choice, flag, integer, number

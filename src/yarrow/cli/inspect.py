@@ -179,7 +179,8 @@ class _ModelFile:
     def explain(self, text: str, label: Any) -> Explanation:
         """The parts of a row's score for a class, by default for the one predicted."""
         from yarrow.io.formats import errors_named
-        from yarrow.io.taught import Strangers, as_taught
+        from yarrow.io.strangers import Strangers
+        from yarrow.io.taught import as_taught
 
         with errors_named(_Text(text), "svmlight"):
             row = self._row(text.strip())

@@ -70,6 +70,7 @@ def command(
     yarrow train a9a.svm --engine spark --passes 5 --model a9a.yarrow
     """
     from yarrow.online.driver import learn_files
+    from yarrow.online.prediction import classes_of
 
     if model is None and export is None:
         raise click.UsageError("Missing option: --model FILE says where to save the model")
@@ -106,7 +107,7 @@ def command(
     if meta["learner"] is not None and not meta["chosen"]:
         said += f"; by {meta['learner'].__name__}, as no --learner was named"
     click.echo(said)
-    if len(classes := getattr(estimator, "classes_", ())) == 1:
+    if len(classes := classes_of(estimator) or ()) == 1:
         click.echo(
             f"yarrow: all rows had the label {classes[0]!s}, so that the model predicts no other.",
             err=True,

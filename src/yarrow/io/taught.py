@@ -8,10 +8,8 @@ same of raw rows from a frame, a dict or a file, whichever of them has taught it
 from __future__ import annotations
 
 import dataclasses
-import os
-import warnings
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,16 +23,13 @@ from yarrow.data.frames import (
     numbers_of,
     rows_in,
 )
-from yarrow.errors import DataError, UnknownFeaturesWarning, about_row
+from yarrow.errors import DataError, about_row
+from yarrow.io.strangers import FEW_ROWS, NO_FEATURE, Strangers
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
     from yarrow.data.named_rows import NamedRows
     from yarrow.io.columns import Roles
-
-_NO_FEATURE = "(none)"
-#: a model of fewer does not tell who is a stranger to it
-FEW_ROWS = 32
 
 #: what reads the rows for a model, and the stream that it was made for
 _READERS: weakref.WeakKeyDictionary[Any, tuple[Any, Any]] = weakref.WeakKeyDictionary()
@@ -53,20 +48,21 @@ def as_taught(model: Any, x: Any) -> Any:
 def row_asked(model: Any, core: Any, x: Any) -> Any:
     """The same of a row to be predicted; the first such row is looked at for strangers.
 
-    A model is asked so once, and not while it has learned little: then a row of new features is
-    nothing strange, as when each row is predicted and then learned.
+    Not of a model that is asked before it has learned much: there each row is predicted and then
+    learned, and one of new features alone is nothing strange.
     """
     if model._stream is not None:
         x = as_taught(model, x)
-    if "_was_asked" in model.__dict__ or core.t < FEW_ROWS:
+    if "_was_asked" in model.__dict__:
         return x
     core.score_one(x)  # which refuses what is no row
-    names = list(features_of({name: value for name, value in x.items() if value is not None}))
+    names = list(features_of(x))
     if names:
         model.__dict__["_was_asked"] = True
-        strangers = Strangers(core)
-        strangers.meet(names)
-        strangers.warn(stacklevel=4)
+        if core.t >= FEW_ROWS:
+            strangers = Strangers(core)
+            strangers.meet(names)
+            strangers.warn(stacklevel=4)
     return x
 
 
@@ -110,38 +106,6 @@ def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = Fals
     return rows_of_named(found, names or [], {**stream, "table": table}, tells)
 
 
-class Strangers:
-    """Warns, at the end, where no feature of the rows to be predicted is known to a model."""
-
-    def __init__(self, core: Any) -> None:
-        self._core, self._seen = core, list[Any]()
-        self.found_one = False
-
-    def meet(self, names: Sequence[Any]) -> None:
-        """What features of some rows are called."""
-        if self.found_one or not names:
-            return
-        self.found_one = any(place >= 0 for place in self._core.place(list(names)))
-        self._seen = self._seen or [name for name in names if name != _NO_FEATURE]
-
-    def warn(self, place: str = "", stacklevel: int = 5, **words: str) -> None:
-        """To be called when all rows have been seen."""
-        if self._seen and not self.found_one:
-            warning = UnknownFeaturesWarning(self._seen, self._core.feature_names, place, **words)
-            warnings.warn(warning, stacklevel=stacklevel)
-
-
-def first_names(source: Any, stream_format: Any, dtype: str) -> list[Any]:
-    """What features of the first rows of a text are called; nothing where it is read only once."""
-    from yarrow.io.formats import reading
-
-    if not (isinstance(source, (str, os.PathLike)) and os.path.isfile(source)):
-        return []
-    with reading(source, stream_format, labels=False, dtype=dtype) as opened:
-        block = opened.reader.next_arrays() or {}
-    return list(block["names"]) if "names" in block else block.get("indices", np.zeros(0)).tolist()
-
-
 def _check_nameless(model: Any) -> None:
     """Refuse an array for a model that has made features of a frame's columns, by their names."""
     names = model.__dict__.get("_feature_names_in")
@@ -158,7 +122,7 @@ def rows_of_named(
 ) -> Rows:
     """Features with names as the rows of an array, made of these columns."""
     # A row without any feature needs a column as well.
-    names = rows.names or [_NO_FEATURE]
+    names = rows.names or [NO_FEATURE]
     size = len(rows), len(names)
     return Rows(rows.values, rows.indices, rows.indptr, *size, names, columns, stream, may_miss)
 

@@ -11,7 +11,8 @@ from yarrow.data.arrays import Array, Rows, check_values, column_names
 from yarrow.data.dict_rows import features_and_missing, features_of
 from yarrow.data.labels import array_of
 from yarrow.errors import DataError, ParameterError
-from yarrow.io.taught import FEW_ROWS, row_asked
+from yarrow.io.strangers import FEW_ROWS
+from yarrow.io.taught import row_asked
 from yarrow.lazy import np
 from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
 from yarrow.saving import export_file

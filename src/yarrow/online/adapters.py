@@ -173,7 +173,7 @@ class CoreAdapter(Adapter):
         if core is None:
             return np.zeros(len(batch)) if self.regression else np.full(len(batch), -1)
         if batch.rows is None:
-            return self._numbers([self.model.predict_one(batch.row)], codes)
+            return self._numbers([core.predict_one(batch.row)], codes)
         scores = self.scores(batch)[0]
         return scores[:, 0] if self.regression else self._table(core, codes)[scores.argmax(axis=1)]
 

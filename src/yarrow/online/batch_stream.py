@@ -14,7 +14,7 @@ from yarrow.data.arrays import Array
 from yarrow.data.labels import Codes, kept, numbered
 from yarrow.errors import DataError
 from yarrow.io.formats import LAST_INDEX, StreamFormat, with_name
-from yarrow.io.taught import Strangers
+from yarrow.io.strangers import Strangers
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.core_stream import LEARNED_ANEW, check_passes, most_index, no_row

@@ -12,7 +12,7 @@ from yarrow._core import Account, StreamLearnerF32, StreamLearnerF64
 from yarrow.errors import DataError, ParameterError, first_of
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import LAST_INDEX, OpenedSource, StreamFormat, reading
-from yarrow.io.taught import Strangers, first_names
+from yarrow.io.strangers import Strangers, first_names
 from yarrow.online.ledger import Checkpoint, Progress
 
 #: The largest index of svmlight rows unless `max_features` is given: beyond it a file is more

@@ -10,7 +10,7 @@ from yarrow.data.labels import in_order, places_in_order
 from yarrow.errors import ParameterError
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import TEXT_FORMATS, StreamFormat, reading
-from yarrow.io.taught import Strangers, first_names
+from yarrow.io.strangers import Strangers, first_names
 from yarrow.lazy import np
 from yarrow.online.learners import check_tells, is_core
 from yarrow.online.ledger import Progress

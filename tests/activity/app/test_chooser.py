@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import Any
 
@@ -26,7 +27,7 @@ def learned(session: Session, *names: str) -> None:
 def last(session: Session) -> Any:
     """What was said last, without its time."""
     entry = [entry for _, entry in session.store.entries() if not isinstance(entry, Event)][-1]
-    return [type(entry), *[getattr(entry, name) for name in entry.__slots__ if name != "time"]]
+    return [type(entry), *dataclasses.astuple(entry)[1:]]
 
 
 def stored(page: Any, session: Session, before: Any) -> Any:
