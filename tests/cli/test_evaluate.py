@@ -61,11 +61,14 @@ def test_a_regression_is_scored_by_its_residuals(run: Run, svm: Path) -> None:
     assert document["rmse"] == pytest.approx(np.sqrt(np.mean((y - p) ** 2)))
     assert document["mae"] == pytest.approx(np.mean(np.abs(y - p)))
     assert document["r2"] == pytest.approx(1 - np.sum((y - p) ** 2) / np.sum((y - y.mean()) ** 2))
+    repeated = np.sqrt(np.mean(np.diff(y) ** 2))
+    assert document["rmse_of_last_target_repeated"] == pytest.approx(repeated)
     point = document["checkpoints"][5]
     assert point["rmse"] == pytest.approx(np.sqrt(np.mean((y - p)[:32] ** 2)))
     assert point["since_last"] == pytest.approx(np.sqrt(np.mean((y - p)[16:32] ** 2)))
     text = run("evaluate", svm, "--learner", "pa-regressor").stdout
     assert f"RMSE {document['rmse']:.6g}, MAE {document['mae']:.6g}" in text
+    assert f", of repeating the last target {repeated:.6g}\n" in text
 
 
 def test_the_table_fits_a_terminal(run: Run, tmp_path: Path) -> None:
