@@ -132,9 +132,12 @@ def test_columns_that_a_model_has_learned_and_a_file_lacks_are_told(tmp_path: Pa
         "yarrow: n.csv, column 'km': the model has learned this column, and here"
     )
     assert "it is missing in every row; it has Km, age, note." in told
-    told = said(tmp_path, "predict", "m", "-", stdin=b"Km,x\n1,2\n")
+    told = said(tmp_path, "predict", "m", "-", stdin=b"Km,note\n1,x\n")
     assert "column 'km': " in told
-    assert "every row (the same of 'age', 'note'); it has Km, x." in told
+    assert "every row (the same of 'age'); it has Km, note." in told
+    told = said(tmp_path, "predict", "m", "-", stdin=b"Km,x\n1,2\n")
+    assert "no feature of the rows is known" in told
+    assert "column 'km'" not in told
     rows[["age"]].to_parquet(tmp_path / "n.parquet")
     told = said(tmp_path, "predict", "m", "n.parquet", stdin=b"")
     assert "every row (the same of 'note'); it has age." in told

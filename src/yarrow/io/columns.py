@@ -46,6 +46,9 @@ NO_WEIGHT = "the weight is missing"
 NEGATIVE = "a weight must not be negative"
 NO_VALUE = "the value is missing"
 
+_NOT_TO_DROP = "there is no such column to drop"
+_NOT_LEARNED = "the model has learned this column, and here it is missing in every row"
+
 WhenMissing = Literal["ignore", "indicate", "error"]
 TextFunction = Callable[[str], Mapping[str, float]]
 
@@ -79,7 +82,8 @@ class Roles:
     weight: str | None = None
     features: frozenset[str] | None = None
     drop: frozenset[str] = frozenset()  # the label and the weight among them
-    expected: Mapping[str, str] = field(default_factory=dict)  # others, and what is said without
+    expected: tuple[str, ...] = ()  # those of them that ought to be there
+    learned: tuple[str, ...] = ()  # what a model that is asked, or goes on, makes features of
     text: Mapping[str, TextFunction] = field(default_factory=dict)
     categories: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset({""})  # texts that mean that there is no value
@@ -96,12 +100,14 @@ class Roles:
             if path is not None and not {path, path.split(".")[0]} & there:
                 problem = f"no such column; it has {first_of(names)}"
                 raise DataError(problem, source=source, field=path)
-        expected = [p for p in self.expected if not {p, p.split(".")[0]} & there]
-        if expected:
-            first, *others = expected
-            also = others and f" (the same of {first_of(map(repr, others), 5)})"
-            problem = f"{self.expected[first]}{also or ''}; it has {first_of(names)}"
-            warnings.warn(ReadingWarning(source, first, problem), stacklevel=2)
+        for paths, problem in ((self.expected, _NOT_TO_DROP), (self.learned, _NOT_LEARNED)):
+            missing = [path for path in paths if not {path, path.split(".")[0]} & there]
+            # Where none is there, the model tells that it knows no feature.
+            if missing and (paths is self.expected or len(missing) < len(paths)):
+                first, *others = missing
+                also = f" (the same of {first_of(map(repr, others), 5)})" if others else ""
+                problem = f"{problem}{also}; it has {first_of(names)}"
+                warnings.warn(ReadingWarning(source, first, problem), stacklevel=2)
 
     def reads(self, column: str) -> bool:
         """Whether anything of a whole column is needed."""

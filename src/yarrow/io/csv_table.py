@@ -287,7 +287,7 @@ def _rows(
         batch.keep &= ~blank
 
     def why(name: str) -> Literal["said", "learned", "seen"]:
-        return "said" if name in numeric else "learned" if name in roles.expected else "seen"
+        return "said" if name in numeric else "learned" if name in roles.learned else "seen"
 
     columns, passed = {}, {}
     for name, column in cells.items():

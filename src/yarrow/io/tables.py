@@ -42,8 +42,6 @@ _ERRORS_KEPT = 10
 _OBJECTS = (
     "each line must hold an object, as pandas writes by to_json(orient='records', lines=True)"
 )
-_NOT_TO_DROP = "there is no such column to drop"
-_NOT_LEARNED = "the model has learned this column, and here it is missing in every row"
 
 
 def read_table(
@@ -130,14 +128,12 @@ def read_table(
     _check_choice("when_missing", when_missing, ("ignore", "indicate", "error"))
     marks = _names("missing", missing)
     roles = roles_of(label, weight, features, drop, text, categories, marks, when_missing, ngrams)
-    expected = dict.fromkeys(_names("drop", drop), _NOT_TO_DROP)
-    if known is not None:
-        expected = {name: _NOT_LEARNED for name in known if roles.is_plain(name)}
     roles = dataclasses.replace(
         roles,
         passed=tuple(_names("passed", passed)),
         tells_missing=tells_missing,
-        expected=expected,
+        expected=tuple(_names("drop", drop)) if known is None else (),
+        learned=tuple(filter(roles.is_plain, known or ())),
     )
     read: Callable[[], Batches]
     kinds: dict[str, Kind] = dict(known or {})
