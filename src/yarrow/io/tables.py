@@ -96,7 +96,8 @@ def read_table(
     passed : columns whose cells go along with the rows as they are (`NamedRows.passed`), whether or
         not they make features
     known : what columns of an earlier CSV file were (`Table.kinds`), so that this one, whose cells
-        may look different, is read alike; what is declared above comes first
+        may look different, is read alike; what is declared above comes first. One that lacks some
+        of them is a `ReadingWarning`
     on_error : "raise" stops at the first bad row, "skip" leaves bad rows out and counts them
     longest_line : how many bytes a line of JSON or a row of a CSV file may have, to bound memory
 
