@@ -64,10 +64,13 @@ class AffineLoop : public ScaledLoop<W> {
            (!average_ || state.sum_bound.covers(state.largest(1)));
   }
 
-  /// Refuses a scale that learning does not lead to.
+  /// Refuses a scale, and a sum of scales, that learning does not lead to.
   void check(const State<W>& state) const {
-    for (const Column& column : state.columns)
+    for (const Column& column : state.columns) {
       if (is_extreme(column.scale)) SavedState::refuse("scale", "has a number out of range");
+      if (average_ && !(std::abs(column.scale_sum) <= largest_scale * state.t))
+        SavedState::refuse("scale_sum", "has a number out of range");
+    }
   }
 
   /// |w|^2 of what is left.
@@ -121,9 +124,9 @@ class AffineLoop : public ScaledLoop<W> {
 
   /// Whether the scale is so small or large that the stored numbers lose their meaning.
   static bool is_extreme(double scale) {
-    constexpr double small = std::numeric_limits<float>::epsilon();
-    return std::abs(scale) < small || std::abs(scale) > 1 / small;
+    return std::abs(scale) < 1 / largest_scale || std::abs(scale) > largest_scale;
   }
+  static constexpr double largest_scale = 1 / double{std::numeric_limits<float>::epsilon()};
 
   /// Whether a move takes the scale across a power of 2^-8. Sums of past weights are differences of
   /// numbers that grow as the scale shrinks, so they are settled before too many digits cancel.
