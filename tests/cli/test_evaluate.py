@@ -11,6 +11,7 @@ import pytest
 from cli.support import Run, rows_of_text
 
 import yarrow
+from yarrow.cli.results import Residuals
 
 
 def progressive(model: Any, lines: list[str], kind: type) -> tuple[list[Any], list[Any]]:
@@ -52,6 +53,15 @@ def test_each_row_is_predicted_before_it_is_learned(run: Run, svm: Path, tmp_pat
         assert (point["label"], point["prediction"]) == (labels[n - 1], predictions[n - 1])
         assert point["features"] == len(lines[n - 1].split()) - 1
     assert [p["rows"] for p in document["checkpoints"]] == [2**i for i in range(9)]
+
+
+def test_the_target_before_a_row_may_be_of_an_earlier_batch() -> None:
+    y, whole, parts = np.array([1.0, 4.0, 2.0, 8.0]), Residuals(), Residuals()
+    whole.add(y, y)
+    for part in (y[:1], y[1:1], y[1:3], y[3:]):
+        parts.add(part, part)
+    assert parts.summary() == whole.summary()
+    assert whole.summary()["rmse_of_last_target_repeated"] == pytest.approx(np.sqrt(49 / 3))
 
 
 def test_a_regression_is_scored_by_its_residuals(run: Run, svm: Path) -> None:

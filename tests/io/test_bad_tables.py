@@ -54,6 +54,10 @@ BAD_ROWS = {
         ('{"y": 1, "x": 2}\n' + "[" * 100_000 + "\n", "line 2: not JSON"),
         (b'{"y": 1, "x": 2}\n{"y": 1, "x": "\xff"}\n', "line 2: not JSON"),
         (b'{"y": 1, "x": 2}\n{"y": 1, "x": "\xed\xa0\x80"}\n', "line 2: not JSON"),
+        (
+            b'{"y": 1, "x": 2}\n{"y": {"a": "' + b"x" * 500 + b'"}}',
+            "line 2, field 'y': .{80} is not a finite number",
+        ),
         (  # which some versions of Python read
             b'{"y": 1, "x": 2}\n' + b'{"y":' * 995 + b"1" + b"}" * 995,
             r"line 2(: not JSON|, field 'y': .{80} is not a finite number)",
