@@ -283,9 +283,10 @@ def _parse_row(
         if not record.keys() <= kinds.keys():
             stated = {name: one for name, one in record.items() if one is not None}
             kinds |= {name: kind_of_value(value) for name, value in stated.items()} | kinds
-        for name, value in record.items() if texts is not None else ():
-            if isinstance(value, str) and roles.is_plain(name) and value not in roles.missing:
-                texts.setdefault(name, []).append(value)
+        if texts is not None:
+            for name, value in record.items():
+                if isinstance(value, str) and roles.is_plain(name) and value not in roles.missing:
+                    texts.setdefault(name, []).append(value)
         label, weight = roles.label, roles.weight
         return (
             row_features(roles, record),
