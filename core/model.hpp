@@ -11,7 +11,7 @@
 #include "data/named_row.hpp"
 #include "data/share.hpp"
 #include "learner/progressive_result.hpp"
-#include "registry.hpp"
+#include "registry/learners.hpp"
 #include "state/undo.hpp"
 
 namespace yarrow {
@@ -206,10 +206,9 @@ class Model : public FeatureNumbers {
   }
 
   /// What scores speak for: a class number (-1: none is known), or a value.
-  double answer(const Scores& found) const {
-    if (is_regression()) return found.score[0];
-    const auto best = std::max_element(found.score.begin(), found.score.end());
-    return found.score.empty() ? -1 : static_cast<double>(best - found.score.begin());
+  double answer(std::span<const double> scores) const {
+    if (is_regression()) return scores[0];
+    return best_of(-1, static_cast<int>(scores.size()), [&](int c) { return scores[c]; });
   }
 
  private:
@@ -238,7 +237,7 @@ class Model : public FeatureNumbers {
   void predict_row(const Row<W>& row, std::int64_t at, ProgressiveResult& told) {
     if (!is_regression() && state().classes == 0) return;  // -1 and NaN
     learner->predict(row, found_);
-    told.note(at, answer(found_), found_.score);
+    told.note(at, answer(found_.score), found_.score);
     told.note_uncertainty(at, found_.variance, state().calibration);
   }
 

@@ -35,23 +35,23 @@ inline const ColumnNumber column_numbers[] = {
 /// Numbers that are not a column's, and what they may be; in this order files keep them.
 template <class S, class F>
 void each_scalar(S& state, F f) {
-  f(state.t, Range{1, 0x1p53, true});  // what has learned nothing is not saved
-  f(state.updates, Range::count(state.t));
-  f(state.mistakes, Range::count(state.t));
-  f(state.classes, Range::count(0x1p30));
-  f(state.penalty, Range::not_negative());
-  f(state.weight_bound.value, Range::not_negative());
-  f(state.sum_bound.value, Range::not_negative());
-  f(state.calibration.c, Range{Calibration::least_c, Calibration::most_c});
-  f(state.calibration.lapse, Range{0, 1 - 1.0 / std::max(2, state.classes)});
-  f(state.calibration.next_fit, Range::not_negative());
+  f("t", state.t, Range{1, 0x1p53, true});  // what has learned nothing is not saved
+  f("updates", state.updates, Range::count(state.t));
+  f("mistakes", state.mistakes, Range::count(state.t));
+  f("classes", state.classes, Range::count(0x1p30));
+  f("penalty", state.penalty, Range::not_negative());
+  f("weight_bound", state.weight_bound.value, Range::not_negative());
+  f("sum_bound", state.sum_bound.value, Range::not_negative());
+  f("c", state.calibration.c, Range{Calibration::least_c, Calibration::most_c});
+  f("lapse", state.calibration.lapse, Range{0, 1 - 1.0 / std::max(2, state.classes)});
+  f("next_fit", state.calibration.next_fit, Range::not_negative());
 }
 
 template <class W>
 void restore_scalars(State<W>& state, SavedState& from) {
   const auto saved = from.values<double>("scalars", {10});
   auto next = saved.begin();
-  each_scalar(state, [&](auto& number, Range range) {
+  each_scalar(state, [&](const char*, auto& number, Range range) {
     if (!range.has(*next)) SavedState::refuse("scalars", "has a number out of range");
     number = static_cast<std::remove_reference_t<decltype(number)>>(*next++);
   });
@@ -80,7 +80,9 @@ void save_state(const Model<W>& model, const ArrayWriter& put) {
     put(each.name, std::move(of_columns));
   }
   std::vector<double> scalars;
-  each_scalar(state, [&](auto number, Range) { scalars.push_back(static_cast<double>(number)); });
+  each_scalar(state, [&](const char*, auto number, Range) {
+    scalars.push_back(static_cast<double>(number));
+  });
   put("scalars", std::move(scalars));
   if (state.shrink != 1) put("shrink", std::vector<double>{state.shrink});
   const auto counts = [n = state.calibration.bins_in_use()](const auto& bins) {

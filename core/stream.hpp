@@ -285,7 +285,7 @@ class StreamLearner {
     all_or_nothing([&] { model_.grow(model_.vocabulary.size()); },  // there may not be room
                    [&] { model_.vocabulary.truncate(names_before); });
     model_.learner->predict(row, scores_);
-    return model_.answer(scores_);
+    return model_.answer(scores_.score);
   }
 
   void add(Account& account, const Row<W>& row, double label, double prediction) {

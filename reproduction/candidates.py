@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from yarrow import CustomClassifier, RuleInput, YarrowClassifier, YarrowRegressor
+from yarrow._core import classifier_constants
 from yarrow.feature_selection import GameSelection
 from yarrow.lazy import np
-from yarrow.linear_model.yarrow import (
-    COVARIANCE,
-    EXPERTS,
-    FIRST_VARIANCES,
-    FIRST_WEIGHTS,
-    MIXTURE,
-    PAIRS,
-    SMOOTHING,
-    SPLINE,
-)
+
+T = TypeVar("T")
 
 
 def adaptive_margin_arow(r: float, phi: float, **parameters: Any) -> CustomClassifier:
@@ -90,7 +83,7 @@ def yarrow_without(part: str, **parameters: Any) -> YarrowClassifier:
             "full covariance": (1, 1, 1, 1, 1, 1, 1, 1, 0, 1),
             "pairs": (1, 1, 1, 1, 1, 1, 1, 1, 1, 0),
             "all but one expert": (0, 1, 0, 0, 0, 0, 0, 0, 0, 0),
-        }.get(part, (1,) * len(FIRST_WEIGHTS)),
+        }.get(part, (1,) * 10),
         forgets=part != "forgetting",
         weighs=part != "mixture",
         **parameters,
@@ -100,20 +93,20 @@ def yarrow_without(part: str, **parameters: Any) -> YarrowClassifier:
 def yarrow_of(
     takes_part: Sequence[int], forgets: bool = True, weighs: bool = True, **parameters: Any
 ) -> YarrowClassifier:
-    """`YarrowClassifier` with some of its experts (`FIRST_WEIGHTS` has their order)."""
-    rates, memories = zip(*EXPERTS, strict=True)
-    kept = memories if forgets else [1.0] * len(EXPERTS)
-    weights = [one * weight for one, weight in zip(takes_part, FIRST_WEIGHTS, strict=True)]
-    weights = [weight / sum(weights) * sum(FIRST_WEIGHTS) for weight in weights]
-    variances = [one * first for one, first in zip(takes_part, FIRST_VARIANCES, strict=True)]
-    mixture = MIXTURE if weighs else (1e300, 0.0, *MIXTURE[2:])
-
-    class Some(YarrowClassifier):
-        def _loop_parameters(self) -> list[float]:
-            shared = *mixture, *SPLINE, *COVARIANCE, *PAIRS, *SMOOTHING
-            return [*rates, *kept, *weights, *variances, *shared]
-
-    return Some(**parameters)
+    """`YarrowClassifier` with some of its experts, in the order of `expert_weights_`."""
+    own = classifier_constants()
+    first = own["first_weights"]
+    weights = [one * weight for one, weight in zip(takes_part, first, strict=True)]
+    variances = zip(takes_part, own["first_variances"], strict=True)
+    changed = {
+        "first_weights": [weight / sum(weights) * sum(first) for weight in weights],
+        "first_variances": [one * variance for one, variance in variances],
+    }
+    if not forgets:
+        changed["memories"] = [1.0] * len(own["memories"])
+    if not weighs:
+        changed |= {"mixture_r": [1e300], "drift": [0.0]}
+    return _changed(YarrowClassifier, changed, **parameters)
 
 
 def yarrow_with(**changed: float) -> YarrowClassifier:
@@ -121,20 +114,19 @@ def yarrow_with(**changed: float) -> YarrowClassifier:
 
     `weight` and `variance` are those that the mixture gives to pairs at first.
     """
-    places = ("mixture_r", "drift", "drift_rows", "drift_least", "spline_r", "covariance_r",
-              "covariance_least", "pairs_r")  # fmt: skip
-    experts, linear = len(FIRST_WEIGHTS), 2 * len(EXPERTS)
-    at = {name: linear + 2 * experts + i for i, name in enumerate(places)}
-    at |= {"weight": linear + experts - 1, "variance": linear + 2 * experts - 1}
+    own = classifier_constants()
+    numbers = {name: [number] for name, number in changed.items()}
+    for name in {"weight", "variance"} & numbers.keys():
+        listed = f"first_{name}s"
+        numbers[listed] = [*own[listed][:-1], *numbers.pop(name)]
+    return _changed(YarrowClassifier, numbers)
 
-    class Changed(YarrowClassifier):
-        def _loop_parameters(self) -> list[float]:
-            numbers = super()._loop_parameters()
-            for name, number in changed.items():
-                numbers[at[name]] = number
-            return numbers
 
-    return Changed()
+def _changed(cls: type[T], constants: dict[str, list[float]], **parameters: Any) -> T:
+    """An estimator with other constants, by their names in core/mixture/constants.hpp."""
+    changed: Any = type("Changed", (cls,), {"_constants": lambda _: constants})
+    made: T = changed(**parameters)
+    return made
 
 
 def yarrow_regressor_without(part: str) -> YarrowRegressor:
@@ -154,27 +146,4 @@ def yarrow_regressor_without(part: str) -> YarrowRegressor:
 
 def yarrow_regressor_of(**changed: float) -> YarrowRegressor:
     """`YarrowRegressor` with other numbers in places of its own, by their names in the core."""
-    names = [
-        "r",
-        "fading_r",
-        "memory",
-        "covariance_r",
-        "drift",
-        "spline_r",
-        "stack_r",
-        "first_variance",
-        "stack_drift",
-        "most_errors",
-        "pace",
-        "fade",
-        "rate",
-        "most_deviations",
-        "interval_rate",
-    ]
-
-    class Changed(YarrowRegressor):
-        def _loop_parameters(self) -> list[float]:
-            own = dict(zip(names, super()._loop_parameters(), strict=True))
-            return list((own | changed).values())
-
-    return Changed()
+    return _changed(YarrowRegressor, {name: [number] for name, number in changed.items()})

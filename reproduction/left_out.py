@@ -143,15 +143,15 @@ STUDIES: dict[str, tuple[dict[str, float], tuple[dict[str, float], ...]]] = {
     "pairs": (
         {"weight": 0.0, "variance": 0.0, "drift_rows": NEVER},
         tuple(
-            {"pairs_r": r, "weight": weight, "drift_rows": NEVER}
+            {"interactions_r": r, "weight": weight, "drift_rows": NEVER}
             for r in (0.03, 0.1, 0.3, 1.0)
             for weight in (0.25, 0.5, 1.0)
         ),
     ),
     "a drift that shrinks": (
-        {"pairs_r": 0.3, "weight": 0.5, "drift_rows": NEVER},
+        {"interactions_r": 0.3, "weight": 0.5, "drift_rows": NEVER},
         tuple(
-            {"pairs_r": 0.3, "weight": 0.5, "drift_rows": rows}
+            {"interactions_r": 0.3, "weight": 0.5, "drift_rows": rows}
             for rows in (NEVER, 100.0, 300.0, 1000.0)
         ),
     ),

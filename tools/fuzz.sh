@@ -18,10 +18,11 @@ fi
 flags=(-std=c++20 -g1 -O2 -ffp-contract=off -fno-sanitize-recover=all -pthread -Wno-psabi)
 mkdir -p build/fuzz
 for part in text_svmlight text_vw saved_state; do
-  source=tests/fuzz/$part.cpp kept=build/fuzz/$part seeds=tests/fuzz/corpus/${part#text_}
+  sources=("tests/fuzz/$part.cpp") kept=build/fuzz/$part seeds=tests/fuzz/corpus/${part#text_}
+  if [ $part = saved_state ]; then sources+=(core/registry/*.cpp); fi
   mkdir -p "$kept"
   "$clang" "${flags[@]}" -fsanitize=fuzzer,address,undefined \
-    -fsanitize-address-use-after-return=never -Icore "$source" -o "$kept.fuzzer"
+    -fsanitize-address-use-after-return=never -Icore "${sources[@]}" -o "$kept.fuzzer"
   nice "$kept.fuzzer" -max_total_time="$seconds" -max_len=160 -entropic=0 -timeout=10 -rss_limit_mb=1024 \
     -artifact_prefix="$kept." -print_final_stats=1 "$kept" "$seeds" 2>"$kept.log" ||
     { tail -40 "$kept.log" >&2; exit 1; }
@@ -29,7 +30,7 @@ for part in text_svmlight text_vw saved_state; do
   echo "$(date -u +%FT%TZ) $runs" >>"$kept.runs"
   echo "$part: $runs inputs, $(awk '{n += $2} END {print n}' "$kept.runs") in all runs, no failure"
   if command -v g++ >/dev/null; then
-    g++ "${flags[@]}" -fsanitize=address,undefined -DYARROW_REPLAY -Icore "$source" -o "$kept.replay"
+    g++ "${flags[@]}" -fsanitize=address,undefined -DYARROW_REPLAY -Icore "${sources[@]}" -o "$kept.replay"
     echo "$part by g++: $("$kept.replay" "$kept" "$seeds") replayed, no failure"
   fi
 done

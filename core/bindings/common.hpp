@@ -48,6 +48,8 @@ nb::object to_array(std::vector<T, Allocator>&& values, std::vector<std::size_t>
 
 void bind_rules(nb::module_& m);
 void bind_models(nb::module_& m);
+void bind_mixtures(nb::module_& m);
+void bind_saved_names(nb::module_& m);
 void bind_probabilities(nb::module_& m);
 void bind_labels(nb::module_& m);
 void bind_readers(nb::module_& m);

@@ -59,6 +59,14 @@ static nb::tuple number_cells(const nb::ndarray<const char, nb::ndim<2>, nb::c_c
 }
 
 void bind_labels(nb::module_& m) {
+  m.attr("MOST_CLASSES") = int{Classes::kDefaultLimit};
+  m.def(
+      "check_new_class",
+      [](nb::handle label, int known, int limit) {
+        Classes::check_limit(to_class_name(label), known, limit);
+      },
+      nb::arg("label"), nb::arg("known"), nb::arg("limit"),
+      "Refuses one class more than those known, where no more than a limit may appear.");
   m.def("number_texts", &number_texts, nb::arg("labels"),
         "The number of each text of a list, by its first appearance, and the texts; None if "
         "something else stands in it.");

@@ -1,5 +1,6 @@
 #include "model.hpp"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 
 #include <set>
@@ -9,6 +10,7 @@
 #include "bindings/dict_row.hpp"
 #include "bindings/python_model.hpp"
 #include "learner/column_sources.hpp"
+#include "loops/grouped.hpp"
 
 namespace yarrow {
 
@@ -94,10 +96,9 @@ static nb::object predict_one(PythonModel<W>& self, nb::object x) {
   score_one(self, x, scores);
   if (self.is_regression()) return nb::cast(scores.score[0]);
   if (scores.score.empty()) return nb::none();
-  const auto best = std::max_element(scores.score.begin(), scores.score.end());
   // Another thread may be adding a class, which moves the names.
   const Reading lock(self.mutex);
-  return to_python(self.classes.names()[static_cast<std::size_t>(best - scores.score.begin())]);
+  return to_python(self.classes.names()[static_cast<std::size_t>(self.answer(scores.score))]);
 }
 
 /// Numbers per slot (0: intercept) and column, and the column of each class, as of one moment.
@@ -201,12 +202,13 @@ static void bind_model(nb::module_& m, const char* name) {
   nb::class_<M> type(m, name, "A learner with its names, classes and lock.");
   type.def(
       "__init__",
-      [](M* self, LoopKind loop, Strategy strategy, const RuleObject& rule,
+      [](M* self, LearnerKind kind, Strategy strategy, const RuleObject& rule,
          std::vector<double> rule_parameters, int rivals, std::vector<double> loop_parameters,
-         double initial_variance, double intercept, double epsilon, bool average, int hash_bits,
-         Index max_features, WhenFull when_full, const nb::list& declared, int max_classes,
+         std::map<std::string, std::vector<double>> constants, double initial_variance,
+         double intercept, double epsilon, bool average, int hash_bits, Index max_features,
+         WhenFull when_full, const nb::list& declared, int max_classes,
          const nb::list& class_weights, const nb::list& costs) {
-        Recipe recipe{loop,
+        Recipe recipe{kind,
                       strategy,
                       rule.function,
                       std::move(rule_parameters),
@@ -214,6 +216,7 @@ static void bind_model(nb::module_& m, const char* name) {
                       rivals,
                       reinterpret_cast<const double*>(rule.callable),
                       std::move(loop_parameters),
+                      std::move(constants),
                       initial_variance,
                       intercept,
                       epsilon,
@@ -227,11 +230,11 @@ static void bind_model(nb::module_& m, const char* name) {
           self->set_cost(to_class_name(item[0]), to_class_name(item[1]), nb::cast<double>(item[2]));
         self->rule_owner = rule.owner;
       },
-      nb::kw_only(), nb::arg("loop"), nb::arg("strategy"), nb::arg("rule"),
+      nb::kw_only(), nb::arg("kind"), nb::arg("strategy"), nb::arg("rule"),
       nb::arg("rule_parameters"), nb::arg("rivals"), nb::arg("loop_parameters"),
-      nb::arg("initial_variance"), nb::arg("intercept"), nb::arg("epsilon"), nb::arg("average"),
-      nb::arg("hash_bits"), nb::arg("max_features"), nb::arg("when_full"), nb::arg("declared"),
-      nb::arg("max_classes"), nb::arg("class_weights"), nb::arg("costs"));
+      nb::arg("constants"), nb::arg("initial_variance"), nb::arg("intercept"), nb::arg("epsilon"),
+      nb::arg("average"), nb::arg("hash_bits"), nb::arg("max_features"), nb::arg("when_full"),
+      nb::arg("declared"), nb::arg("max_classes"), nb::arg("class_weights"), nb::arg("costs"));
 
   type.def(
       "declare_groups",
@@ -284,15 +287,6 @@ static void bind_model(nb::module_& m, const char* name) {
       },
       nb::arg("x"), "The score of one column by the last weights, even where averages predict.");
 
-  type.def(
-      "radius",
-      [](M& self, double coverage) {
-        const Reading lock(self.mutex);
-        return self.learner->radius(coverage);
-      },
-      nb::arg("coverage"),
-      "Half the width of the interval around a prediction that holds the target so often.");
-
   type.def("plane", &plane<W>, nb::arg("which"),
            "Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both "
            "as they count now), and the column of each class.");
@@ -301,6 +295,14 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def("covariances", &covariances<W>,
            "The covariance of the weights of each class, in the order of their appearance; of a "
            "joint one the part between each two.");
+  type.def_prop_ro(
+      "planes",
+      [](M& self) {
+        std::vector<std::string> names;
+        for (const Plane& plane : self.state().blocks.planes()) names.push_back(plane.name);
+        return names;
+      },
+      "What the numbers of a feature and column are called, in their order.");
   type.def_prop_ro("t", [](M& self) { return read_count(self.state().t); });
   type.def_prop_ro("updates", [](M& self) { return read_count(self.state().updates); });
   type.def_prop_ro("mistakes", [](M& self) { return read_count(self.state().mistakes); });
@@ -345,14 +347,15 @@ static void bind_model(nb::module_& m, const char* name) {
   type.def("explain", &explain<W>, nb::arg("names"), nb::arg("values"), nb::arg("of_class"),
            "What a unit of each feature adds to a class's score of the row that they make, what "
            "the constant adds, whether all of it is the score, and what values of 0 add.");
+  bind_mixture(type);
   bind_state(type);
   bind_streams(type);
 }
 
 void bind_models(nb::module_& m) {
-  nb::enum_<LoopKind> loops(m, "Loop", "The loop that a learner runs.");
-#define YARROW_ADD(name, ...) loops.value(#name, LoopKind::name);
-  YARROW_LOOPS(YARROW_ADD)
+  nb::enum_<LearnerKind> kinds(m, "Learner", "By the loop that it runs; or a mixture.");
+#define YARROW_ADD(name, ...) kinds.value(#name, LearnerKind::name);
+  YARROW_LEARNERS(YARROW_ADD)
 #undef YARROW_ADD
   nb::enum_<Strategy>(m, "Strategy", "How classes become columns of weights.")
       .value("regression", Strategy::regression)
@@ -376,6 +379,8 @@ void bind_models(nb::module_& m) {
       .value("refuse", WhenFull::Refuse)
       .value("drop", WhenFull::Drop)
       .value("prune", WhenFull::Prune);
+  m.attr("NO_LIMIT") = Vocabulary::kNoLimit;
+  m.attr("MOST_HASH_BITS") = int{Naming::most_hash_bits};
   bind_model<float>(m, "ModelF32");
   bind_model<double>(m, "ModelF64");
 }

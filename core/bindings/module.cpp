@@ -92,6 +92,8 @@ NB_MODULE(_core, m) {
   nanobind::register_exception_translator(translate);
   yarrow::bind_rules(m);
   yarrow::bind_models(m);
+  yarrow::bind_mixtures(m);
+  yarrow::bind_saved_names(m);
   yarrow::bind_probabilities(m);
   yarrow::bind_labels(m);
   yarrow::bind_readers(m);

@@ -47,6 +47,10 @@ void bind_rows(nb::class_<PythonModel<W>>& type);
 template <class W>
 void bind_state(nb::class_<PythonModel<W>>& type);
 
+/// What is asked of mixtures of experts alone.
+template <class W>
+void bind_mixture(nb::class_<PythonModel<W>>& type);
+
 /// Learning from and predicting for streams of text.
 template <class W>
 void bind_streams(nb::class_<PythonModel<W>>& type);
@@ -55,6 +59,8 @@ extern template void bind_rows(nb::class_<PythonModel<float>>&);
 extern template void bind_rows(nb::class_<PythonModel<double>>&);
 extern template void bind_state(nb::class_<PythonModel<float>>&);
 extern template void bind_state(nb::class_<PythonModel<double>>&);
+extern template void bind_mixture(nb::class_<PythonModel<float>>&);
+extern template void bind_mixture(nb::class_<PythonModel<double>>&);
 extern template void bind_streams(nb::class_<PythonModel<float>>&);
 extern template void bind_streams(nb::class_<PythonModel<double>>&);
 

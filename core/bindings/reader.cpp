@@ -293,7 +293,7 @@ static void learn_named(PythonModel<W>& self, StreamLearner<W>& learner, Account
   warn_of_divergence(self);
 }
 
-/// What a row's scores say: the class of the highest, the first of equal ones; or the value.
+/// What each row's scores speak for: a class, or a value.
 template <class W>
 static nb::list predictions_of(PythonModel<W>& self, const Buffer<double>& scores,
                                std::size_t width) {
@@ -305,9 +305,7 @@ static nb::list predictions_of(PythonModel<W>& self, const Buffer<double>& score
   const Reading lock(self.mutex);
   std::vector<nb::object> names(width);  // few rows of a block speak for many of the classes
   for (std::size_t at = 0; at < scores.size(); at += width) {
-    const auto first = scores.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto best = static_cast<std::size_t>(
-        std::max_element(first, first + static_cast<std::ptrdiff_t>(width)) - first);
+    const auto best = static_cast<std::size_t>(self.answer({&scores[at], width}));
     if (!names[best].is_valid()) names[best] = to_python(self.classes.names()[best]);
     chosen.append(names[best]);
   }

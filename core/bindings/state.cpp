@@ -59,6 +59,15 @@ void bind_state(nb::class_<PythonModel<W>>& type) {
            "Go on from a state that get_state gave. A model that refuses one is of no more use.");
 }
 
+void bind_saved_names(nb::module_& m) {
+  nb::list scalars;
+  State<float> state(Blocks<float>({}, 1));
+  each_scalar(state, [&](const char* name, auto&, Range) { scalars.append(name); });
+  m.attr("SCALARS") = scalars;  // of a saved state, in their order
+  m.attr("CALIBRATION_BINS") = std::size_t{Calibration::bins};
+  m.attr("NAMES_UNKNOWN") = int{names_unknown};
+}
+
 template void bind_state(nb::class_<PythonModel<float>>&);
 template void bind_state(nb::class_<PythonModel<double>>&);
 

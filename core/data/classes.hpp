@@ -100,6 +100,18 @@ class Classes {
     for (const ClassName& name : declared_) declared_keys_.insert(name.key());
   }
 
+  /// Refuses one class more than those known, where none are declared.
+  static void check_limit(const ClassName& name, int known, int limit) {
+    if (limit == kDefaultLimit && known >= kManyIntegers && name.kind == ClassName::Kind::integer)
+      throw Error("the class " + name.quoted() + " is one of more than " +
+                  std::to_string(kManyIntegers) +
+                  " whole numbers, which are rather values than classes: use a regressor, such as "
+                  "YarrowRegressor, or insist by max_classes=1000");
+    if (known >= limit)
+      throw Error("the class " + name.quoted() + " is one too many: max_classes allows " +
+                  std::to_string(limit) + " classes; real targets are for regressors");
+  }
+
   /// How much rows of a class count; 1 unless said otherwise.
   void set_weight(const ClassName& name, double weight) { weights_[name.key()] = {name, weight}; }
   const auto& weights() const { return weights_; }
@@ -165,15 +177,7 @@ class Classes {
 
   void check(const ClassName& name) const {
     check_declared(name);
-    if (declared_.empty() && limit_ == kDefaultLimit && size() >= kManyIntegers &&
-        name.kind == ClassName::Kind::integer)
-      throw Error("the class " + name.quoted() + " is one of more than " +
-                  std::to_string(kManyIntegers) +
-                  " whole numbers, which are rather values than classes: use a regressor, such as "
-                  "YarrowRegressor, or insist by max_classes=1000");
-    if (declared_.empty() && size() >= limit_)
-      throw Error("the class " + name.quoted() + " is one too many: max_classes allows " +
-                  std::to_string(limit_) + " classes; real targets are for regressors");
+    if (declared_.empty()) check_limit(name, size(), limit_);
   }
 
   void check_declared(const ClassName& name) const {

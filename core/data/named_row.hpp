@@ -99,6 +99,8 @@ class NamedRow {
 
 /// How features get their numbers.
 struct Naming {
+  static constexpr int most_hash_bits = std::numeric_limits<Index>::digits - 1;
+
   int hash_bits = 0;  ///< > 0: by hash, into 2^bits places; names are not kept
   Index limit = Vocabulary::kNoLimit;
   WhenFull when_full = WhenFull::Refuse;

@@ -1,21 +1,25 @@
 #pragma once
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "data/arrays.hpp"
 #include "data/classes.hpp"
-#include "learner/loop_list.hpp"
 #include "learner/outputs.hpp"
 #include "learner/rivals.hpp"
+#include "learner/settled.hpp"
 #include "rules/rule.hpp"
 #include "state/state.hpp"
 
 namespace yarrow {
 
+enum class LearnerKind;  // registry/learners.hpp has them
+
 /// Everything that fixes how a learner learns; none of it changes afterwards.
 struct Recipe {
-  LoopKind loop = LoopKind::affine;
+  LearnerKind kind{};
   Strategy strategy = Strategy::one_versus_rest;
   Rule rule = nullptr;
   std::vector<double> rule_parameters;
@@ -23,9 +27,10 @@ struct Recipe {
   int rivals = 0;                        ///< how many rivals at once; 0: all
   const double* rule_context = nullptr;  ///< given to the rule in place of its parameters
   std::vector<double> loop_parameters;   ///< of the loop itself: a penalty, a decay, a budget
-  double initial_variance = 1;           ///< confidence family
-  double intercept = 1;                  ///< value of the constant feature; 0: none
-  double epsilon = 0;                    ///< regression: errors up to this are no errors
+  std::map<std::string, std::vector<double>> constants;  ///< of a mixture: others than its own
+  double initial_variance = 1;                           ///< confidence family
+  double intercept = 1;                                  ///< value of the constant feature; 0: none
+  double epsilon = 0;  ///< regression: errors up to this are no errors
   bool average = false;
   /// The rule leaves a row alone if its margin reaches the target, whatever else it might be told:
   /// then the loop need not find out.
@@ -129,6 +134,15 @@ class Learner {
   virtual double radius(double /*coverage*/) const {
     throw Error("this learner predicts no intervals");
   }
+  /// Coverages, half the widths of their intervals, and how often these held the target so far.
+  virtual std::vector<IntervalTold> intervals() const { return {}; }
+
+  /// Of a mixture: what it predicts these scores by; and its experts, what each is worth to those
+  /// above it, and how much of a prediction it makes.
+  virtual Settled settle(const std::vector<ToldScore>& /*scores*/) const {
+    throw Error("this learner is no mixture of experts");
+  }
+  virtual std::vector<ExpertTold> experts() const { return {}; }
 
   virtual double weight(std::size_t slot, int column) const = 0;
   virtual std::vector<W> weights() const {  ///< all of them, slot by slot

@@ -29,6 +29,12 @@ enum class Strategy {
   pairs
 };
 
+/// A score that is told: a column, and the sign with which it speaks.
+struct ToldScore {
+  int column;
+  double sign;
+};
+
 /// Of the first so many classes the one with the highest value, but not `except`; -1 if there is
 /// none. Ties go to the class seen first.
 template <class Value>
@@ -117,6 +123,16 @@ struct Outputs {
     if (classes == 2 && !is_one_a_class()) return {of_class(1)};
     const int best = best_class(scores, -1, classes);
     return {of_class(best), of_class(best_class(scores, best, classes))};
+  }
+
+  /// The scores that tell classes apart in this order: one each, or of two the one that they share,
+  /// which speaks for the last.
+  std::vector<ToldScore> told(const std::vector<int>& order) const {
+    if (is_real()) return {{0, 1}};
+    std::vector<ToldScore> scores;
+    for (const int c : order) scores.push_back({of_class(c), sign_of_class(c)});
+    if (scores.size() <= 2) scores.erase(scores.begin(), scores.end() - 1);
+    return scores;
   }
 
   /// Values a column as values a class; `mirror` is the sign of a mirror image. Where they end.

@@ -10,7 +10,7 @@ namespace yarrow {
 /// A learner that asks its rule about each row, by its strategy, and lets its loop walk the row.
 ///
 /// There are two ways to walk. One column is assessed in a single walk, two places at a time
-/// (pairs.hpp), since what a short row costs is mispredicted ends of loops more than arithmetic.
+/// (twos.hpp), since what a short row costs is mispredicted ends of loops more than arithmetic.
 /// Many columns are scored in tiles whose sums stay in registers, and z'Sigma z is measured only
 /// for the columns whose rule has to be asked: one that never moves at its target says so
 /// (Passive::at_target). Both add in the same order, so both give the same bits.

@@ -19,7 +19,9 @@ class AffineLoop : public ScaledLoop<W> {
 
  public:
   static std::vector<Plane> planes(const LoopSettings& settings) {
-    return std::vector<Plane>(settings.average ? 2 : 1, {0, true});
+    std::vector<Plane> planes = Base::planes(settings);
+    if (settings.average) planes.push_back({"average", 0, true});
+    return planes;
   }
 
   /// All that can be asked about one column and nothing beside it, in one walk.
@@ -30,10 +32,9 @@ class AffineLoop : public ScaledLoop<W> {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
-    for (const Move& m : moves) admit(state, scores, m, weights, sums);
-    state.weight_bound = weights;
-    state.sum_bound = sums;
+    admit_all(state, moves, [&](const Move& m, Bound& weights, Bound& sums) {
+      admit(state, scores, m, weights, sums);
+    });
     for (Move& m : moves) settle(state, scores, m);
     if (state.blocks.capacity() != 1) return walk(state, row, moves, state.blocks.stride());
     average_ ? walk(state, row, moves, Known<2>{}) : walk(state, row, moves, Known<1>{});
@@ -110,13 +111,13 @@ class AffineLoop : public ScaledLoop<W> {
       if (average_) {  // both planes in one walk: a walk's end is what a processor guesses worst
         const std::size_t capacity = blocks.capacity();
         const double sums = m.add * state.columns[m.column].scale_sum;
-        for_pairs(row, [=](auto at) {
+        for_twos(row, [=](auto at) {
           add(at, first + capacity, stride, sums);
           add(at, first, stride, m.add);
         });
         increase(intercept[capacity], sums * intercept_);
       } else {
-        for_pairs(row, [=](auto at) { add(at, first, stride, m.add); });
+        for_twos(row, [=](auto at) { add(at, first, stride, m.add); });
       }
       increase(*intercept, m.add * intercept_);
     }

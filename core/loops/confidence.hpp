@@ -129,10 +129,9 @@ class ConfidenceLoop : public GaussianLoop<W, Planes> {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
-    for (const Move& m : moves) Base::admit(state, m, reach(state, scores, m), weights, sums);
-    state.weight_bound = weights;
-    state.sum_bound = sums;
+    admit_all(state, moves, [&](const Move& m, Bound& weights, Bound& sums) {
+      Base::admit(state, m, reach(state, scores, m), weights, sums);
+    });
     const Blocks<W>& blocks = state.blocks;
     if (blocks.capacity() != 1)
       return walk(state, row, moves, blocks.stride(), std::size_t(blocks.capacity()));
@@ -229,14 +228,14 @@ class ConfidenceLoop : public GaussianLoop<W, Planes> {
       const double s = variance_at(intercept, capacity, now);
       if (average_) {
         const std::size_t sums = planes_ * capacity;
-        for_pairs(row, [=, this](auto at) {
+        for_twos(row, [=, this](auto at) {
           const auto s = variances(at.template planes<planes_>(first, stride, capacity), now);
           const auto step = Covariance::step(s, at.values(), alpha);
           at.set_cells(first + sums, stride, at.cells(first + sums, stride) + t * step);
         });
         increase(intercept[sums], t * Covariance::step(s, intercept_, alpha));
       }
-      for_pairs(row, [=, this](auto at) {
+      for_twos(row, [=, this](auto at) {
         auto cells = at.template planes<planes_>(first, stride, capacity);
         const auto x = at.values(), s = variances(cells, now);
         cells[0] += Covariance::step(s, x, alpha);

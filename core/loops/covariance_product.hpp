@@ -61,9 +61,10 @@ inline void multiply(const CovarianceMatrix& sigma, auto values, std::vector<dou
   four.finish();
   double parts[CovarianceMatrix::queue_length];
   queued_parts(sigma, values, parts);
-  own.clear();
+  own.resize(std::max(own.size(), out.size()));  // no slot has two values
+  std::size_t n = 0;
   values([&](std::size_t slot, double x) {
-    own.push_back(without_queue(sigma, slot, x, out[slot], parts));
+    own[n++] = without_queue(sigma, slot, x, out[slot], parts);
   });
   for (std::size_t q = 0; q < sigma.queued(); ++q) four.add(sigma.queue(q), -parts[q]);
   four.finish();

@@ -26,15 +26,12 @@ class DenseStepLoop : public GaussianLoop<W> {
   template <class Narrow>
   void move_along(State<W>& state, std::span<const Move> moves,
                   const std::vector<std::vector<double>>& products, Narrow narrow) const {
-    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if all moves are admitted
-    for (const Move& m : moves) {
+    const auto admit = [&](const Move& m, Bound& weights, Bound& sums) {
       double largest = 0;
       for (const double p : products[m.column]) largest = std::max(largest, std::abs(p));
       this->admit(state, m, std::abs(m.add) * largest, weights, sums);
-    }
-    if (state.before_all_change) state.before_all_change();
-    state.weight_bound = weights;
-    state.sum_bound = sums;
+    };
+    admit_all(state, moves, admit, true);
     for (const Move& m : moves) {
       move_means(state, m, products[m.column]);
       if (m.other > 0) narrow(m);

@@ -46,7 +46,9 @@ class ElasticLoop : public LoopBase<W> {
   using LoopBase<W>::intercept_;
 
  public:
-  static std::vector<Plane> planes(const LoopSettings&) { return {{0, true}, {0, false}}; }
+  static std::vector<Plane> planes(const LoopSettings&) {
+    return {{"weight", 0, true}, {"paid", 0, false}};
+  }
 
   void set(const std::vector<double>& loop_parameters) {
     alpha_ = loop_parameters.at(0);
@@ -68,13 +70,11 @@ class ElasticLoop : public LoopBase<W> {
 
   /// A step is the margin asked for, and 1/(2C).
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
-    Bound weights = state.weight_bound;  // kept only if every move is admitted
-    for (Move& m : moves) {              // all steps are found before the first is made
+    admit_all(state, moves, [&](Move& m, Bound& weights, Bound&) {
       const double tau = solve(state, row, m);
       m.add = std::copysign(tau, m.add) * state.columns[m.column].scale;
       weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
-    }
-    state.weight_bound = weights;
+    });
     for (const Move& m : moves) {
       walk(state, row, m);
       grow_scale(state, m.column);

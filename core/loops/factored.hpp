@@ -60,7 +60,7 @@ class FactoredLoop : public DenseStepLoop<W> {
   static std::vector<Plane> planes(const LoopSettings& settings) {
     std::vector<Plane> planes = Base::planes(settings);
     planes.resize(planes.size() + 2 * static_cast<std::size_t>(settings.parameters.at(0)),
-                  {.initial = 0, .is_signed = false, .is_free = true});
+                  {.name = "factor", .initial = 0, .is_signed = false, .is_free = true});
     return planes;
   }
 

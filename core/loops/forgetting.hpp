@@ -110,9 +110,9 @@ struct FadingByRows : Kept {
   /// Whatever a damaged file says about times, nothing beyond the tables is read.
   double power(std::uint32_t rows) const { return near_[rows % few] * far_[rows / few % many]; }
   double kept(double rows) const { return power(static_cast<std::uint32_t>(rows)); }
-  Pair kept(Pair rows) const {
+  Two kept(Two rows) const {
     const auto [one, other] = whole_numbers(rows);
-    return Pair{power(one), power(other)};
+    return Two{power(one), power(other)};
   }
 
   double prior_precision_ = 1;

@@ -206,13 +206,11 @@ class GroupedLoop : public LoopBase<W> {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    Bound weights = state.weight_bound;  // kept only if every move is admitted
-    for (const Move& m : moves)
+    admit_all(state, moves, [&](const Move& m, Bound& weights, Bound&) {
       weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
-    constexpr double squares_are_finite = 1e145;
-    if (weights.value > squares_are_finite)
-      throw Error("this row's update overflows the weights; scale the features or the step down");
-    state.weight_bound = weights;
+      constexpr double squares_are_finite = 1e145;
+      if (weights.value > squares_are_finite) Bound::refuse();
+    });
     for (const Move& m : moves) {
       W* first = state.blocks.first() + m.column;
       for (std::size_t i = 0; i < row.size; ++i) {

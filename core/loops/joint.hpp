@@ -65,11 +65,10 @@ class JointLoop : public DenseStepLoop<W> {
     }
     double largest = 0;
     for (const double by : step_) largest = std::max(largest, std::abs(by));
-    Bound weights = state.weight_bound, sums = state.sum_bound;  // kept if the move is admitted
-    this->admit(state, moves[0], largest, weights, sums);
-    if (state.before_all_change) state.before_all_change();
-    state.weight_bound = weights;
-    state.sum_bound = sums;
+    const auto admit = [&](const Move& m, Bound& weights, Bound& sums) {
+      this->admit(state, m, largest, weights, sums);
+    };
+    admit_all(state, moves.first(1), admit, true);
     const std::size_t capacity = state.blocks.capacity();
     each_weight(state, [&](W* cell, std::size_t place) {
       this->increase(cell[0], step_[place]);

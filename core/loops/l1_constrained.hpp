@@ -197,7 +197,7 @@ class L1ConstrainedLoop : public LoopBase<W> {
     // Weights end within beta, but a step without lambda may be as large as beta allows.
     constexpr double limit = static_cast<double>(std::numeric_limits<W>::max()) / 16;
     if (!(step_.tau * m.v < limit * std::sqrt(m.v)) || !std::isfinite(step_.lambda))
-      throw Error("this row's update overflows the weights; scale the features or the step down");
+      Bound::refuse();
   }
 
   void walk(State<W>& state, const Row<W>& row, const Move& m) {

@@ -15,6 +15,18 @@ struct LoopSettings {
   const std::vector<double>& parameters;
 };
 
+/// Calls admit(move, weights, sums) for all moves, which says how far numbers may grow and refuses
+/// what would overflow; the state takes over these bounds only if all are admitted. `all_change`:
+/// the moves reach features that the row does not have.
+template <class W, class AnyMove, class Admit>
+void admit_all(State<W>& state, std::span<AnyMove> moves, Admit admit, bool all_change = false) {
+  Bound weights = state.weight_bound, sums = state.sum_bound;
+  for (AnyMove& m : moves) admit(m, weights, sums);
+  if (all_change && state.before_all_change) state.before_all_change();
+  state.weight_bound = weights;
+  state.sum_bound = sums;
+}
+
 /// What a loop does unless it knows better: its first plane holds the weights themselves, scores
 /// are their sums, and the first number that a rule answers with says how far they move.
 template <class W>
@@ -24,7 +36,7 @@ class LoopBase {
   static constexpr bool calibrated = false;  ///< keeps variances
   static constexpr bool shrinks = false;     ///< a step may shrink columns that the row is not for
 
-  static std::vector<Plane> planes(const LoopSettings&) { return {{0, true}}; }
+  static std::vector<Plane> planes(const LoopSettings&) { return {{"weight", 0, true}}; }
 
   void start(double intercept, bool average) {
     intercept_ = static_cast<W>(intercept);  // rounded like any other value
@@ -163,9 +175,9 @@ class GaussianLoop : public LoopBase<W> {
   static constexpr bool calibrated = true;
 
   static std::vector<Plane> planes(const LoopSettings& settings) {
-    std::vector<Plane> planes = {{0, true}, {settings.initial_variance, false}};
-    planes.resize(Planes, {0, false});
-    if (settings.average) planes.push_back({0, true});
+    std::vector<Plane> planes = {{"mean", 0, true}, {"variance", settings.initial_variance, false}};
+    planes.resize(Planes, {"kept", 0, false});
+    if (settings.average) planes.push_back({"average", 0, true});
     return planes;
   }
 

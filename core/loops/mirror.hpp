@@ -180,8 +180,8 @@ class MirrorLoop : public LoopBase<W> {
 
  public:
   static std::vector<Plane> planes(const LoopSettings&) {
-    if (Link::features_enter) return {{0, true}, {0, false}};
-    return {{0, true}};
+    if (Link::features_enter) return {{"weight", 0, true}, {"entered", 0, false}};
+    return {{"weight", 0, true}};
   }
 
   void set(const std::vector<double>& loop_parameters) { link_.set(loop_parameters); }

@@ -21,7 +21,7 @@
 //   remove_penalty()     makes it that of the intercept, which is not pulled
 //   may_keep(cells)      whether learning can lead to these numbers, which a file says
 //   finish_row(state, p) moves the clock on after the row, whether it moved weights or not
-// Cells are doubles, or two features' side by side (Pair).
+// Cells are doubles, or two features' side by side (Two).
 
 namespace yarrow {
 
@@ -78,11 +78,10 @@ class ProximalLoop : public LoopBase<W> {
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
     const Regularizer regularizer(state, parameters_);
-    Bound weights = state.weight_bound;  // kept only if every move is admitted
-    for (const Move& m : moves)
+    admit_all(state, moves, [&](const Move& m, Bound& weights, Bound&) {
       weights.admit<W>(regularizer.growth(std::abs(m.add) * std::sqrt(scores.xx), state),
                        [&] { return largest(state); });
-    state.weight_bound = weights;
+    });
     const std::size_t capacity = state.blocks.capacity();
     if (capacity != 1)
       return walk(state, row, regularizer, moves, capacity, state.blocks.stride(), Unknown{});
@@ -142,7 +141,7 @@ class ProximalLoop : public LoopBase<W> {
     const Regularizer without = free(regularizer);
     for (const Move& m : moves) {
       W* first = state.blocks.first() + m.column;
-      for_pairs(row, [=](auto at) {
+      for_twos(row, [=](auto at) {
         const auto cells = at.template planes<Count::value>(first, stride, capacity);
         const auto step = m.add * at.values();
         const auto moved = [&] {

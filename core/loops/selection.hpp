@@ -152,7 +152,7 @@ class LargestLoop : public ScaledLoop<W> {
 
  public:
   static std::vector<Plane> planes(const LoopSettings&) {
-    return {{0, true}, {0, false}};  // weights behind one scale a column; entry numbers
+    return {{"weight", 0, true}, {"entry", 0, false}};  // weights behind one scale a column
   }
   static void extend(State<W>& state, const std::vector<double>&) {
     Selected<W>::Lists::start(state);
@@ -190,9 +190,9 @@ class LargestLoop : public ScaledLoop<W> {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores, std::span<Move> moves) {
     if (!Selected<W>::fits(budget_ + row.size)) throw Error("this row has too many values");
-    Bound weights = state.weight_bound;  // kept only if every move is admitted
-    for (const Move& m : moves) admit(state, row, scores, m, weights);
-    state.weight_bound = weights;
+    admit_all(state, moves, [&](const Move& m, Bound& weights, Bound&) {
+      admit(state, row, scores, m, weights);
+    });
     for (const Move& m : moves) {
       shrink(state, m.column, m.other);
       if (m.add != 0) learn(state, row, m.column, m.add);
@@ -230,8 +230,7 @@ class LargestLoop : public ScaledLoop<W> {
     const double growth = std::abs(m.add) * std::sqrt(scores.xx) / chance(row.size, false);
     const double scale = state.columns[m.column].scale * m.other;
     weights.admit<W>(is_extreme(scale) ? growth : growth / scale, [&] { return state.largest(0); });
-    if (!std::isfinite(square(std::sqrt(state.columns[m.column].ww) + growth)))
-      throw Error("this row's update overflows the weights; scale the features or the step down");
+    if (!std::isfinite(square(std::sqrt(state.columns[m.column].ww) + growth))) Bound::refuse();
   }
 
   /// w <- a*w for 0 <= a <= 1.

@@ -181,7 +181,9 @@ class VotedLoop : public LoopBase<W> {
   using LoopBase<W>::intercept_;
 
  public:
-  static std::vector<Plane> planes(const LoopSettings&) { return {{0, true}, {0, true}}; }
+  static std::vector<Plane> planes(const LoopSettings&) {
+    return {{"weight", 0, true}, {"oldest", 0, true}};
+  }
 
   void set(const std::vector<double>& loop_parameters) {
     max_vectors_ = static_cast<std::size_t>(loop_parameters.at(0));
@@ -201,11 +203,10 @@ class VotedLoop : public LoopBase<W> {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
-    Bound weights = state.weight_bound;  // kept only if every move is admitted
-    for (const Move& m : moves)
+    const auto admit = [&](const Move& m, Bound& weights, Bound&) {
       weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
-    if (state.before_all_change) state.before_all_change();
-    state.weight_bound = weights;
+    };
+    admit_all(state, moves, admit, true);
     for (const Move& m : moves) {
       Votes<W>& votes = VotesOfColumns<W>::of(state).columns[m.column];
       add(state, row, m.column, 0, m.add);

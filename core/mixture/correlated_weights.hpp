@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "simd/dispatch.hpp"
+#include "state/saved_arrays.hpp"
 
 namespace yarrow {
 
@@ -61,6 +63,39 @@ struct CorrelatedWeights {
   void take_away(const std::vector<W>& h, W share) {
     with_kernels<W>(
         [&](auto kernels) { kernels.take_away(covariance.data(), size, line(), h.data(), share); });
+  }
+
+  /// What a file keeps: a line of weights for each column, whose number is told where there may be
+  /// many, and the covariance; of the features that are there.
+  void save(const ArrayWriter& put, const char* weights_name, const char* covariance_name,
+            std::size_t features, auto... saved_columns) const {
+    const std::size_t n = features + 1;
+    std::vector<W> weights, cells;
+    for (const std::vector<W>& column : columns)
+      weights.insert(weights.end(), column.begin(), column.begin() + n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto first = covariance.begin() + i * line();
+      cells.insert(cells.end(), first, first + n);
+    }
+    put(weights_name, std::move(weights), saved_columns..., n);
+    put(covariance_name, std::move(cells), n, n);
+  }
+  /// The way back, into as many columns.
+  void restore(SavedState& from, const char* weights_name, const char* covariance_name,
+               std::size_t features, auto... saved_columns) {
+    const std::size_t n = features + 1;
+    make_room(features);
+    const auto weights = from.values<W>(weights_name, {saved_columns..., n});
+    const auto cells = from.values<W>(covariance_name, {n, n});
+    // It shrinks from 1 on; float32 adds some errors.
+    const auto is_small = [](W cell) { return std::abs(cell) <= W{1.001}; };
+    if (!std::all_of(cells.begin(), cells.end(), is_small) ||
+        !is_covariance({cells.begin(), cells.end()}, n, 1e-4))
+      SavedState::refuse(covariance_name, "is no covariance");
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      std::copy_n(weights.begin() + k * n, n, columns[k].begin());
+    for (std::size_t i = 0; i < n; ++i)
+      std::copy_n(cells.begin() + i * n, n, covariance.begin() + i * line());
   }
 
   std::size_t bytes() const { return (covariance.size() + columns.size() * size) * sizeof(W); }

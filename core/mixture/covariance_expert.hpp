@@ -16,17 +16,17 @@ template <class W>
 class CovarianceExpert {
  public:
   /// What is to be done in each column; returns how far a weight may move at most.
-  double decide(const State<W>& state, const Experts& experts, const ForwardPass<W>& pass,
-                Outputs outputs, int c, double weight) {
+  double decide(const Evaluator<W>& evaluator, const ForwardPass<W>& pass, Outputs outputs, int c,
+                double weight) {
     share_ = 0;
-    fill(step_, state.blocks.columns(), 0);
+    fill(step_, evaluator.state.blocks.columns(), 0);
     if (!pass.few()) return 0;
-    const CorrelatedWeights<W>& correlated = MixtureState<W>::of(state).few.correlated;
+    const Experts& experts = evaluator.experts;
+    const CorrelatedWeights<W>& correlated = evaluator.own.few.correlated;
     margins_.resize(step_.size());
     for (std::size_t k = 0; k < step_.size(); ++k)
-      margins_[k] =
-          outputs.sign(static_cast<int>(k), c) * (pass.covariance_products[k] * pass.row.to_learn +
-                                                  experts.intercept * correlated.columns[k][0]);
+      margins_[k] = outputs.sign(static_cast<int>(k), c) *
+                    evaluator.covariance_score(pass, k, pass.row.to_learn);
     if (std::all_of(margins_.begin(), margins_.end(), [](double m) { return m >= 1; })) return 0;
     const W intercept = static_cast<W>(experts.intercept),
             length = static_cast<W>(pass.row.to_learn);

@@ -1,17 +1,16 @@
 #pragma once
 #include <algorithm>
-#include <array>
+#include <cstdio>
 #include <limits>
-#include <vector>
+#include <string>
 
-#include "mixture/mixture.hpp"
+#include "learner/learner.hpp"
+#include "mixture/constants.hpp"
 #include "rules/arow.hpp"
-#include "simd/kernels/layout.hpp"
 
 namespace yarrow {
 
-/// Who the experts of yarrow_learner.hpp are, and their numbers: the loop parameters, in this
-/// order.
+/// Who the experts of yarrow_learner.hpp are, in the order of their scores:
 ///   4 x AROW whose precision fades at each update of a feature, P <- 1 + (P - 1)*memory; the
 ///       first of them sees values times what they say to naive Bayes, unless features are few;
 ///   2 x logistic regression by AdaGrad, G <- memory*G + g^2, w -= rate*g/sqrt(G), whose sum of
@@ -20,10 +19,11 @@ namespace yarrow {
 ///   naive Bayes (naive_bayes.hpp): few features by the pieces of splines, many by themselves,
 ///       some by both;
 ///   AROW with a full covariance, which all classes share, for few features, else silent;
-///   AROW on products of two values (pairs.hpp), for rows of few values and as long as it pays.
-struct Experts : ExpertLayout {
+///   AROW on products of two values (interactions.hpp), for rows of few values and as long as it
+///   pays.
+struct Experts : ClassifierConstants {
   /// The linear experts are the first six, whose score is a sum of weight times value.
-  static constexpr std::size_t spline = linear, bayes = 7, covariance = 8, pairs = 9;
+  static constexpr std::size_t spline = linear, bayes = 7, covariance = 8, interactions = 9;
   static constexpr std::size_t all = Mixture::experts;
 
   /// Planes of a block: for each linear expert and each column all weights, then all P - 1 and G,
@@ -31,33 +31,15 @@ struct Experts : ExpertLayout {
   /// hits. Then the statistics of the feature, once for all columns; its visits among them.
   static constexpr std::size_t precisions = linear, hits = 2 * linear, statistics = hits + 1;
 
-  std::array<double, linear> rates, memories;  ///< AROW: r
-  Mixture::Numbers first_weights{}, first_variances{};
-  double mixture_r, drift, drift_rows, drift_least, spline_r, covariance_r, covariance_least,
-      pairs_r;
-  double smoothing, smoothing_of_all;  ///< of the counts of one feature, and of all
   double intercept;
 
-  Experts(const std::vector<double>& parameters, double constant) : intercept(constant) {
-    if (parameters.size() != 2 * linear + 2 * all + 10)
-      throw Error("a mixture of experts has another number of parameters");
-    const double* from = parameters.data();
-    const auto read = [&from](auto& to, std::size_t n) {
-      std::copy_n(from, n, to.begin());
-      from += n;
-    };
-    read(rates, linear);
-    read(memories, linear);
-    read(first_weights, all);
-    read(first_variances, all);
-    for (double* to : {&mixture_r, &drift, &drift_rows, &drift_least, &spline_r, &covariance_r,
-                       &covariance_least, &pairs_r, &smoothing, &smoothing_of_all})
-      *to = *from++;
-  }
+  Experts(const Recipe& recipe, double constant)
+      : ClassifierConstants(constants_with<ClassifierConstants>(recipe.constants)),
+        intercept(constant) {}
 
   /// The same where products of two values are not kept.
-  static Mixture::Numbers without_pairs(Mixture::Numbers numbers) {
-    numbers[pairs] = 0;
+  static Mixture::Numbers without_interactions(Mixture::Numbers numbers) {
+    numbers[interactions] = 0;
     return numbers;
   }
 
@@ -65,6 +47,19 @@ struct Experts : ExpertLayout {
   /// nothing.
   double drift_at(double row, double rows) const {
     return drift * std::max(drift_least, std::min(1.0, rows / row));
+  }
+
+  std::string name_of(std::size_t expert) const {
+    if (expert >= linear) {
+      constexpr const char* others[] = {"AROW on splines", "naive Bayes", "AROW, full covariance",
+                                        "AROW on products"};
+      return others[expert - linear];
+    }
+    char name[64];
+    std::snprintf(name, sizeof name,
+                  expert < arows ? "AROW, r %g, memory %g" : "AdaGrad, rate %g, memory %g",
+                  rates[expert], memories[expert]);
+    return name;
   }
 
   /// How much of a score the mixture takes.

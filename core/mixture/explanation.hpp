@@ -51,9 +51,11 @@ Parts explain_mixture(const Evaluator<W>& evaluator, const Row<W>& row, std::siz
   if (pass.few())
     constant[Experts::covariance] = experts.intercept * few.correlated.columns[column][0];
 
-  if (pass.has_pairs) {
-    const auto of_pairs = pass.pairs.parts(evaluator.own.pairs.columns[column], row.size);
-    for (std::size_t i = 0; i < parts.size(); ++i) parts[i][Experts::pairs] = of_pairs[i];
+  if (pass.has_interactions) {
+    const auto of_interactions =
+        pass.interactions.parts(evaluator.own.interactions.columns[column], row.size);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      parts[i][Experts::interactions] = of_interactions[i];
   }
 
   std::vector<double> sums(parts.size(), 0);

@@ -28,13 +28,13 @@ struct FewRow {
   /// Of the values and what stands beside their features.
   double dot(const W* cells) const {
     const Row<W> row = *this;
-    Pair front{}, back{};
+    Two front{}, back{};
     for (std::size_t i = 0; i < size; i += 4) {
-      const Places<W, Pair> one(row, i), other(row, i + 2);
+      const Places<W, Two> one(row, i), other(row, i + 2);
       front += one.values() * one.cells(cells, 1);
       back += other.values() * other.cells(cells, 1);
     }
-    const Pair both = front + back;
+    const Two both = front + back;
     return both[0] + both[1];
   }
 };

@@ -33,9 +33,9 @@ struct ForwardPass {
   FewRow<W> values;         ///< of few features: standardised, without length
   SplineRow<W> pieces;
   std::vector<SplineSums> spline_sums;
-  PairRow<W> pairs;
-  bool has_pairs = false;
-  Numbers pair_products;                        ///< of AROW on pairs
+  InteractionRow<W> interactions;
+  bool has_interactions = false;
+  Numbers interaction_sums;                     ///< of AROW on products of two values
   Numbers covariance_products;                  ///< w.x~ of the expert with a full covariance
   std::vector<Mixture::Numbers> expert_scores;  ///< by the experts
   Numbers scores;                               ///< of the mixture
@@ -57,7 +57,7 @@ struct Evaluator {
     pass.tier = own.few.tier;
     linear_part<Learns>(row, pass);
     sum_of_few(row, false, pass);
-    sum_of_pairs(row, false, pass);
+    sum_of_interactions(row, false, pass);
     const std::size_t columns = state.blocks.columns();
     pass.scores.resize(columns);
     pass.expert_scores.resize(columns);
@@ -102,14 +102,15 @@ struct Evaluator {
   }
 
   /// The same of those who learn products of two values.
-  void sum_of_pairs(const Row<W>& row, bool with_new, ForwardPass<W>& pass) const {
-    pass.has_pairs =
-        own.pairs.is_kept && pass.pairs.place(own.pairs, row, pass.row.values.data(), with_new);
-    if (!pass.has_pairs) return;
+  void sum_of_interactions(const Row<W>& row, bool with_new, ForwardPass<W>& pass) const {
+    pass.has_interactions =
+        own.interactions.is_kept &&
+        pass.interactions.place(own.interactions, row, pass.row.values.data(), with_new);
+    if (!pass.has_interactions) return;
     const std::size_t columns = state.blocks.columns();
-    pass.pair_products.resize(columns);
+    pass.interaction_sums.resize(columns);
     for (std::size_t k = 0; k < columns; ++k)
-      pass.pair_products[k] = pass.pairs.product(own.pairs.columns[k]);
+      pass.interaction_sums[k] = pass.interactions.product(own.interactions.columns[k]);
   }
 
   /// The variances of many columns, in groups of neighbours that move.
@@ -131,13 +132,31 @@ struct Evaluator {
     return {pass.row.weighed.data(), line(), pass.few() ? 0 : capacity()};
   }
 
+  /// What experts say with such a length of the row, before it is cut: a linear one of a column,
+  /// whose numbers stand in a place; the others.
+  double linear_score(const ForwardPass<W>& pass, std::size_t at, double length) const {
+    return pass.products[at] * length + experts.intercept * state.blocks.intercept()[at];
+  }
+  double spline_score(const ForwardPass<W>& pass, std::size_t column) const {
+    return pass.spline_sums[column].product * pass.pieces.length +
+           experts.intercept * own.few.spline.intercept_of(column)[Spline<W>::weight];
+  }
+  double covariance_score(const ForwardPass<W>& pass, std::size_t column, double length) const {
+    return pass.covariance_products[column] * length +
+           experts.intercept * own.few.correlated.columns[column][0];
+  }
+
   /// What a feature says of a column to naive Bayes: nothing, if it was never seen.
   double evidence_of(std::size_t slot, std::size_t column) const {
     const W* const cells = state.blocks.data() + slot * state.blocks.stride();
     const double visits = cells[Experts::statistics * capacity()];
     if (visits == 0) return 0;
-    return log_odds(cells[Experts::hits * capacity() + column], visits, experts.smoothing) -
-           log_odds(own.columns[column].hits, own.visits, experts.smoothing_of_all);
+    return log_odds(cells[Experts::hits * capacity() + column], visits, experts.smoothing) +
+           class_bias(column);
+  }
+  /// What a visit says of a column whatever the feature.
+  double class_bias(std::size_t column) const {
+    return -log_odds(own.columns[column].hits, own.visits, experts.smoothing_of_all);
   }
 
   ColumnStatistics statistics() const { return {Experts::statistics * capacity()}; }
@@ -151,7 +170,7 @@ struct Evaluator {
     const W* const deviations = pass.few() ? nullptr : statistics().deviations(state);
     const std::size_t features = own.few.find(row, pass.row.values.data(), deviations,
                                               state.blocks.stride(), with_new, pass.values);
-    pass.pieces.place(pass.values, pass.few() && features <= Spline<W>::most_paired);
+    pass.pieces.place(pass.values, pass.few() && features <= Spline<W>::most_with_surfaces);
     return pass.few() || pass.values.size > 0;
   }
 
@@ -265,21 +284,14 @@ struct Evaluator {
 
   /// The experts' scores of one column.
   void ask_experts(const ForwardPass<W>& pass, std::size_t column, Mixture::Numbers& scores) const {
-    const W* intercept = state.blocks.intercept();
-    scores[Experts::spline] = scores[Experts::covariance] = scores[Experts::pairs] = 0;
-    for (std::size_t e = 0; e < Experts::linear; ++e) {
-      const std::size_t at = e * capacity() + column;
-      scores[e] = pass.products[at] * pass.row.to_predict + experts.intercept * intercept[at];
-    }
+    scores[Experts::spline] = scores[Experts::covariance] = scores[Experts::interactions] = 0;
+    for (std::size_t e = 0; e < Experts::linear; ++e)
+      scores[e] = linear_score(pass, e * capacity() + column, pass.row.to_predict);
     scores[Experts::bayes] = evidence(pass, column);
-    if (pass.has_spline)
-      scores[Experts::spline] =
-          pass.spline_sums[column].product * pass.pieces.length +
-          experts.intercept * own.few.spline.intercept_of(column)[Spline<W>::weight];
+    if (pass.has_spline) scores[Experts::spline] = spline_score(pass, column);
     if (pass.few())
-      scores[Experts::covariance] = pass.covariance_products[column] * pass.row.to_predict +
-                                    experts.intercept * own.few.correlated.columns[column][0];
-    if (pass.has_pairs) scores[Experts::pairs] = pass.pair_products[column];
+      scores[Experts::covariance] = covariance_score(pass, column, pass.row.to_predict);
+    if (pass.has_interactions) scores[Experts::interactions] = pass.interaction_sums[column];
     for (std::size_t e = 0; e < Experts::all; ++e)
       scores[e] = Mixture::cut(Experts::gain(e) * scores[e]);
   }

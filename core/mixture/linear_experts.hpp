@@ -14,13 +14,15 @@ template <class W>
 class LinearExperts {
  public:
   /// What each expert does in each column; returns how far a weight may move at most.
-  double decide(const State<W>& state, const Experts& experts, const Row<W>& row,
-                ForwardPass<W>& pass, Outputs outputs, int c, double weight) {
+  double decide(const Evaluator<W>& evaluator, const Row<W>& row, ForwardPass<W>& pass,
+                Outputs outputs, int c, double weight) {
+    const State<W>& state = evaluator.state;
+    const Experts& experts = evaluator.experts;
     const std::size_t capacity = state.blocks.capacity(), n = Experts::linear * capacity;
     const W* intercept = state.blocks.intercept();
-    find_margins(state, experts, pass, outputs, c);
+    find_margins(evaluator, pass, outputs, c);
     if (capacity > 2)  // else they are known already
-      Evaluator<W>{state, experts}.sum_moving(row, moving_, pass);
+      evaluator.sum_moving(row, moving_, pass);
     fill(step_, n, 0);
     fill(gain_, n, 0);
     fill(fade_, n, 1);
@@ -71,16 +73,14 @@ class LinearExperts {
   ExpertSteps<W> steps() const { return {step_.data(), gain_.data(), fade_.data()}; }
 
   /// The experts' margins, and which groups of AROWs are below the margin that they ask for.
-  void find_margins(const State<W>& state, const Experts& experts, const ForwardPass<W>& pass,
-                    Outputs outputs, int c) {
-    const std::size_t capacity = state.blocks.capacity();
-    const W* intercept = state.blocks.intercept();
+  void find_margins(const Evaluator<W>& evaluator, const ForwardPass<W>& pass, Outputs outputs,
+                    int c) {
+    const std::size_t capacity = evaluator.state.blocks.capacity();
     fill(margins_, Experts::linear * capacity, 1);
-    for (int k = 0; k < state.blocks.columns(); ++k) {
+    for (int k = 0; k < evaluator.state.blocks.columns(); ++k) {
       const double sign = outputs.sign(k, c);
       for (std::size_t at = k; at < margins_.size(); at += capacity)
-        margins_[at] =
-            sign * (pass.products[at] * pass.row.to_learn + experts.intercept * intercept[at]);
+        margins_[at] = sign * evaluator.linear_score(pass, at, pass.row.to_learn);
     }
     moving_.clear();
     for (std::size_t at = 0; at < Experts::arows * capacity; at += width)

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "error.hpp"
-#include "simd/pairs.hpp"
+#include "simd/twos.hpp"
 
 namespace yarrow {
 
@@ -17,7 +17,7 @@ namespace yarrow {
 /// A sample weight below 1 divides r; a heavy row is not believed more than others, as one
 /// row must not decide whom to trust. Experts that begin without variance keep their weight.
 struct Mixture {
-  static constexpr int experts = 10, places = 10;  ///< whole pairs
+  static constexpr int experts = 10, places = 10;  ///< a whole number of twos
   using Numbers = std::array<double, places>;
 
   static constexpr double most = 3;  ///< that an expert may say
@@ -54,10 +54,10 @@ struct Mixture {
   /// Refused, where the numbers after it would not be finite.
   Step step(const Numbers& z, double r) const {
     Numbers h{};
-    Pair pairs[places / 2] = {};
+    Two twos[places / 2] = {};
     for (int o = 0; o < experts; ++o)  // it is symmetric: a line is a column
-      for (int e = 0; e < places; e += 2) pairs[e / 2] += pair_at(&covariance[o][e]) * z[o];
-    for (int e = 0; e < places; e += 2) put_pair_at(pairs[e / 2], &h[e]);
+      for (int e = 0; e < places; e += 2) twos[e / 2] += two_at(&covariance[o][e]) * z[o];
+    for (int e = 0; e < places; e += 2) put_two_at(twos[e / 2], &h[e]);
     double v = 0;
     for (int e = 0; e < experts; ++e) v += h[e] * z[e];
     const Step step = {h, v > 0 ? std::max(0.0, 1 - score(z)) : 0, 1 / (v + r)};
@@ -79,7 +79,7 @@ struct Mixture {
       for (int e = 0; e < experts; ++e)
         for (int o = 0; o < places; o += 2) {
           double* both = &covariance[e][o];
-          put_pair_at(pair_at(both) - h[e] * pair_at(&h[o]) * step.share, both);
+          put_two_at(two_at(both) - h[e] * two_at(&h[o]) * step.share, both);
         }
     }
     for (int e = 0; e < experts; ++e) covariance[e][e] += variances[e] != 0 ? drift : 0;

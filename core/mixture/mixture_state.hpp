@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "mixture/few_features.hpp"
+#include "mixture/interactions.hpp"
 #include "mixture/mixture.hpp"
-#include "mixture/pairs.hpp"
 #include "mixture/table_columns.hpp"
 #include "state/state.hpp"
 
@@ -19,22 +19,15 @@ namespace yarrow {
 template <class W>
 void save_few(const FewFeatures<W>& few, const ArrayWriter& put) {
   const std::size_t columns = few.spline.columns.size(), features = few.features.size();
-  const std::size_t cells = Spline<W>::size(features), size = features + 1;
-  std::vector<W> pieces, weights, covariance;
+  const std::size_t cells = Spline<W>::size(features);
+  std::vector<W> pieces;
   for (const std::vector<W>& column : few.spline.columns)
     pieces.insert(pieces.end(), column.begin(), column.begin() + cells);
   put("few_features", std::vector<Index>(few.features));
   put("bends", std::move(pieces), columns, cells / Spline<W>::numbers,
       std::size_t{Spline<W>::numbers});
-  if (few.tier != Tier::low) return;
-  for (const std::vector<W>& column : few.correlated.columns)
-    weights.insert(weights.end(), column.begin(), column.begin() + size);
-  for (std::size_t i = 0; i < size; ++i) {
-    const auto line = few.correlated.covariance.begin() + i * few.correlated.line();
-    covariance.insert(covariance.end(), line, line + size);
-  }
-  put("full_weights", std::move(weights), columns, size);
-  put("full_covariance", std::move(covariance), size, size);
+  if (few.tier == Tier::low)
+    few.correlated.save(put, "full_weights", "full_covariance", features, columns);
 }
 
 /// The way back.
@@ -58,24 +51,12 @@ void restore_few(FewFeatures<W>& few, SavedState& from, std::size_t features, st
   const auto pieces = from.values<W>("bends", {columns, cells / piece, piece});
   for (std::size_t k = 0; k < columns; ++k)
     std::copy_n(pieces.begin() + k * cells, cells, few.spline.columns[k].begin());
-  if (few.tier != Tier::low) return;
-  const std::size_t size = n + 1;
-  const auto weights = from.values<W>("full_weights", {columns, size});
-  const auto covariance = from.values<W>("full_covariance", {size, size});
-  for (std::size_t k = 0; k < columns; ++k)
-    std::copy_n(weights.begin() + k * size, size, few.correlated.columns[k].begin());
-  // It shrinks from 1 on; float32 adds some errors.
-  const auto is_small = [](W cell) { return std::abs(cell) <= W{1.001}; };
-  if (!std::all_of(covariance.begin(), covariance.end(), is_small) ||
-      !is_covariance({covariance.begin(), covariance.end()}, size, 1e-4))
-    SavedState::refuse("full_covariance", "is no covariance");
-  for (std::size_t i = 0; i < size; ++i)
-    std::copy_n(covariance.begin() + i * size, size,
-                few.correlated.covariance.begin() + i * few.correlated.line());
+  if (few.tier == Tier::low)
+    few.correlated.restore(from, "full_weights", "full_covariance", n, columns);
 }
 
-/// Whether products of two values are worth keeping (pair_expert.hpp).
-struct PairTrial {
+/// Whether products of two values are worth keeping (interaction_expert.hpp).
+struct InteractionTrial {
   Mixture without;                    ///< of the other experts
   double loss = 0, loss_without = 0;  ///< since the last time that was asked
   double next = 4096;                 ///< row, when it is asked
@@ -118,13 +99,16 @@ inline Mixture read_mixture(const char* name, std::size_t experts, const double*
 /// The weights of products of two values, and whether these are worth it. A state without them is
 /// one that has given them up, as are all from before there were any.
 template <class W>
-void save_pairs(const Pairs<W>& pairs, const PairTrial& trial, const ArrayWriter& put) {
-  const std::size_t places = pairs.places_of(pairs.features), columns = pairs.columns.size();
-  std::vector<Index> features(pairs.features);  // by number, as few_features are
-  for (std::size_t at = 0; at < pairs.numbered.size(); ++at)
-    if (pairs.numbered[at] > 0) features[pairs.numbered[at] - 1] = static_cast<Index>(at);
+void save_interactions(const Interactions<W>& interactions, const InteractionTrial& trial,
+                       const ArrayWriter& put) {
+  const std::size_t places = interactions.places_of(interactions.features),
+                    columns = interactions.columns.size();
+  std::vector<Index> features(interactions.features);  // by number, as few_features are
+  for (std::size_t at = 0; at < interactions.numbered.size(); ++at)
+    if (interactions.numbered[at] > 0)
+      features[interactions.numbered[at] - 1] = static_cast<Index>(at);
   std::vector<W> weights, precisions;
-  for (const typename Pairs<W>::Numbers& column : pairs.columns) {
+  for (const typename Interactions<W>::Numbers& column : interactions.columns) {
     weights.insert(weights.end(), column.weights.begin(), column.weights.begin() + places);
     precisions.insert(precisions.end(), column.precisions.begin(),
                       column.precisions.begin() + places);
@@ -141,35 +125,36 @@ void save_pairs(const Pairs<W>& pairs, const PairTrial& trial, const ArrayWriter
 
 /// The way back.
 template <class W>
-void restore_pairs(Pairs<W>& pairs, PairTrial& trial, SavedState& from, std::size_t features,
-                   std::size_t columns) {
+void restore_interactions(Interactions<W>& interactions, InteractionTrial& trial, SavedState& from,
+                          std::size_t features, std::size_t columns) {
   constexpr std::size_t experts = Mixture::experts - 1;
-  pairs = {};
+  interactions = {};
   trial = {};
-  pairs.columns.resize(columns);
+  interactions.columns.resize(columns);
   if (!from.has("pair_weights")) return;
-  pairs.is_kept = true;
-  if (pairs.is_crowded()) SavedState::refuse("pair_weights", "has too many columns");
+  interactions.is_kept = true;
+  if (interactions.is_crowded()) SavedState::refuse("pair_weights", "has too many columns");
   const auto saved = from.values<double>("pair_trial", {experts * (experts + 1) + 3});
   const double* number = saved.data();
   trial.without = read_mixture("pair_trial", experts, number);
   for (double* to : {&trial.loss, &trial.loss_without, &trial.next}) *to = *number++;
-  if (trial.loss < 0 || trial.loss_without < 0 || !PairTrial::rows().has(trial.next))
+  if (trial.loss < 0 || trial.loss_without < 0 || !InteractionTrial::rows().has(trial.next))
     SavedState::refuse("pair_trial", "has a number out of range");
   for (const Index feature : from.values<Index>("pair_features", {SavedState::any})) {
     if (feature < 0 || static_cast<std::size_t>(feature) >= features ||
-        pairs.number_of(feature) != 0)
+        interactions.number_of(feature) != 0)
       SavedState::refuse("pair_features", "has a number out of range");
-    pairs.add_feature(feature);
+    interactions.add_feature(feature);
   }
-  pairs.make_room(pairs.features);
-  const std::size_t places = pairs.places_of(pairs.features);
+  interactions.make_room(interactions.features);
+  const std::size_t places = interactions.places_of(interactions.features);
   const auto weights = from.values<W>("pair_weights", {columns, places});
   const auto precisions = from.values<W>("pair_precisions", {columns, places},
                                          Range{0, static_cast<W>(most_precision)});
   for (std::size_t k = 0; k < columns; ++k) {
-    std::copy_n(weights.begin() + k * places, places, pairs.columns[k].weights.begin());
-    std::copy_n(precisions.begin() + k * places, places, pairs.columns[k].precisions.begin());
+    std::copy_n(weights.begin() + k * places, places, interactions.columns[k].weights.begin());
+    std::copy_n(precisions.begin() + k * places, places,
+                interactions.columns[k].precisions.begin());
   }
 }
 
@@ -181,11 +166,11 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
     double weight = 0;  ///< of rows of its class
   };
 
-  Mixture mixture;     ///< of experts: what each is worth
-  TableColumns table;  ///< whose zeros rows do not bring
-  FewFeatures<W> few;  ///< what is kept as long as there are few features
-  Pairs<W> pairs;      ///< and as long as rows have few values
-  PairTrial trial;     ///< of these
+  Mixture mixture;               ///< of experts: what each is worth
+  TableColumns table;            ///< whose zeros rows do not bring
+  FewFeatures<W> few;            ///< what is kept as long as there are few features
+  Interactions<W> interactions;  ///< and as long as rows have few values
+  InteractionTrial trial;        ///< of these
   std::vector<Counts> columns = std::vector<Counts>(1);
   /// From which row on the mixture drifts less: in states from before there was such a row, never.
   double drift_rows = std::numeric_limits<double>::infinity();
@@ -193,8 +178,8 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
   double visits = 0;   ///< naive Bayes: values in all rows
   double weight = 0;   ///< naive Bayes: of all rows
 
-  void give_up_pairs() {
-    pairs.end();
+  void give_up_interactions() {
+    interactions.end();
     mixture = trial.without;
     trial = {};
   }
@@ -206,32 +191,32 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
       columns.back().weight = weight - columns.back().weight;
     }
     few.add_column(from, mirrored);
-    pairs.add_column(from, mirrored);
+    interactions.add_column(from, mirrored);
   }
   void truncate_columns(int n) override {
     columns.resize(n);
     few.truncate_columns(n);
-    pairs.columns.resize(n);
+    interactions.columns.resize(n);
   }
   void keep_features(const std::vector<Index>& keep) override {
     table.renumber(keep);
     few.end();  // its features have other numbers now
-    if (pairs.is_kept) give_up_pairs();
+    if (interactions.is_kept) give_up_interactions();
   }
   bool is_fresh(Index feature) const override {
-    return few.number_of(feature) == FewFeatures<W>::most && pairs.number_of(feature) == 0;
+    return few.number_of(feature) == FewFeatures<W>::most && interactions.number_of(feature) == 0;
   }
   void drop_fresh(const std::vector<Index>& keep) override {
     table.renumber(keep);
     few.renumber(keep);
-    pairs.renumber(keep);
+    interactions.renumber(keep);
   }
-  std::size_t bytes() const override { return table.bytes() + few.bytes() + pairs.bytes(); }
+  std::size_t bytes() const override { return table.bytes() + few.bytes() + interactions.bytes(); }
 
   /// What experts are worth, line by line; rows, values and weights of rows that counts refer to.
   void save(const ArrayWriter& put) const override {
     std::vector<double> numbers, hits, weights;
-    append(mixture, Mixture::experts - !pairs.is_kept, numbers);
+    append(mixture, Mixture::experts - !interactions.is_kept, numbers);
     for (const double number : {counted, visits, weight}) numbers.push_back(number);
     for (const Counts& column : columns) {
       hits.push_back(column.hits);
@@ -243,11 +228,11 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
     put("mixture_weights", std::move(weights));
     table.save(put);
     if (few.tier != Tier::high) save_few(few, put);
-    if (pairs.is_kept) save_pairs(pairs, trial, put);
+    if (interactions.is_kept) save_interactions(interactions, trial, put);
   }
   void restore(SavedState& from, std::size_t features, std::size_t columns) override {
-    restore_pairs(pairs, trial, from, features, columns);
-    const std::size_t experts = Mixture::experts - !pairs.is_kept;
+    restore_interactions(interactions, trial, from, features, columns);
+    const std::size_t experts = Mixture::experts - !interactions.is_kept;
     const auto saved = from.values<double>("mixture", {experts * (experts + 1) + 3});
     drift_rows = std::numeric_limits<double>::infinity();
     if (from.has("mixture_drift_rows"))

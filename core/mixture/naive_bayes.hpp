@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "simd/dispatch.hpp"
@@ -15,7 +16,7 @@ namespace yarrow {
 
 /// What the hits among some visits say.
 inline double log_odds(double hits, double visits, double smoothing) {
-  return std::log((hits + smoothing) / (visits - hits + smoothing));
+  return std::log((hits + smoothing) / (std::max(0.0, visits - hits) + smoothing));
 }
 
 }  // namespace yarrow

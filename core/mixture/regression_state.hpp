@@ -17,6 +17,8 @@ namespace yarrow {
 /// are few, and splines on what these leave while they are some. The stack adds them up.
 struct RegressionExperts {
   enum Expert { mean, last, steady, fading, covariance, drifting, spline, count };
+  static constexpr const char* names[] = {"mean",       "last",     "steady", "fading",
+                                          "covariance", "drifting", "spline"};
   static constexpr int stack = count, all = count + 1;
   using Scores = std::array<double, count>;
 };
@@ -118,16 +120,8 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
     put("regression", std::move(numbers));
     table.save(put);
     if (few.tier != Tier::high) save_few(few, put);
-    if (few.tier != Tier::low) return;
-    const std::size_t size = few.features.size() + 1;
-    std::vector<double> covariance;
-    for (std::size_t i = 0; i < size; ++i) {
-      const auto line = drifting.covariance.begin() + i * drifting.line();
-      covariance.insert(covariance.end(), line, line + size);
-    }
-    put("drifting_weights",
-        std::vector<double>(drifting.columns[0].begin(), drifting.columns[0].begin() + size));
-    put("drifting_covariance", std::move(covariance), size, size);
+    if (few.tier == Tier::low)
+      drifting.save(put, "drifting_weights", "drifting_covariance", few.features.size());
   }
 
   void restore(SavedState& from, std::size_t features, std::size_t columns) override {
@@ -144,18 +138,7 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
     drifting = {};
     drifting.columns.resize(1);
     if (few.tier != Tier::low) return;
-    const std::size_t size = few.features.size() + 1;
-    drifting.make_room(size - 1);
-    const auto weights = from.values<double>("drifting_weights", {size});
-    const auto covariance = from.values<double>("drifting_covariance", {size, size});
-    if (!is_covariance(covariance, size, 1e-4) ||
-        !std::all_of(covariance.begin(), covariance.end(),
-                     [](double cell) { return std::abs(cell) <= 1.001; }))
-      SavedState::refuse("drifting_covariance", "is no covariance");
-    std::copy(weights.begin(), weights.end(), drifting.columns[0].begin());
-    for (std::size_t i = 0; i < size; ++i)
-      std::copy_n(covariance.begin() + i * size, size,
-                  drifting.covariance.begin() + i * drifting.line());
+    drifting.restore(from, "drifting_weights", "drifting_covariance", few.features.size());
     if (!(drifting.largest_weight() <= most_target))
       SavedState::refuse("drifting_weights", "has a number out of range");
   }

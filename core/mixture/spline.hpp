@@ -9,23 +9,23 @@ namespace yarrow {
 
 /// What a learner keeps of few features (few_features.hpp) to follow more than straight lines. The
 /// range of a standardised feature, -2 to 2, has 7 knots, and a value belongs to the two beside it,
-/// by share; two features together have 49 knots, and a pair of values belongs to four. Each knot
+/// by share; two features together have 49 knots, and two values belong to four. Each knot
 /// is a piece with a weight and a confidence of its own, and counts its visits: what stands here.
 /// spline_row.hpp walks over them. Three pieces come before all: the intercept's, and two of
 /// nobody, which fill up registers.
 template <class W>
 struct Spline : PieceLayout {
-  static constexpr Index knots = 7, most_paired = 4;
+  static constexpr Index knots = 7, most_with_surfaces = 4;
 
   std::vector<std::vector<W>> columns;  ///< by column of the learner
 
   static constexpr Index nobody = 1;
   static constexpr Index of_feature(Index number) {
-    const Index paired = std::min(number, most_paired);
-    return 3 + knots * number + knots * knots * (paired * (paired - 1) / 2);
+    const Index before = std::min(number, most_with_surfaces);
+    return 3 + knots * number + knots * knots * (before * (before - 1) / 2);
   }
   /// Of two features, of which `one` has the smaller number; only the first few have such pieces.
-  static Index of_pair(Index one, Index other) {
+  static Index of_surface(Index one, Index other) {
     return of_feature(other) + knots + knots * knots * one;
   }
   /// The intercept's numbers.

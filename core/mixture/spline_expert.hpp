@@ -12,18 +12,18 @@ template <class W>
 class SplineExpert {
  public:
   /// What is to be done in each column; returns how far a weight may move at most.
-  double decide(const State<W>& state, const Experts& experts, const ForwardPass<W>& pass,
-                Outputs outputs, int c, double weight) {
+  double decide(const Evaluator<W>& evaluator, const ForwardPass<W>& pass, Outputs outputs, int c,
+                double weight) {
     if (!pass.has_spline) return 0;
-    const std::size_t n = state.blocks.columns();
+    const Experts& experts = evaluator.experts;
+    const std::size_t n = evaluator.state.blocks.columns();
     step_.resize(n);
     gain_.resize(n);
     double growth = 0;
     for (std::size_t k = 0; k < n; ++k) {
-      const W* intercept = MixtureState<W>::of(state).few.spline.intercept_of(k);
+      const W* intercept = evaluator.own.few.spline.intercept_of(k);
       const double sign = outputs.sign(static_cast<int>(k), c);
-      const double margin = sign * (pass.spline_sums[k].product * pass.pieces.length +
-                                    experts.intercept * intercept[Spline<W>::weight]);
+      const double margin = sign * evaluator.spline_score(pass, k);
       const double v = pass.spline_sums[k].variance * square(pass.pieces.length) +
                        square(experts.intercept) / (1.0 + intercept[Spline<W>::precision]);
       const auto [alpha, kappa] = Experts::arow_step<W>(margin, v, weight, experts.spline_r);

@@ -14,14 +14,15 @@ namespace yarrow {
 
 template <class W>
 struct SplineRow {
-  double length = 0;  ///< 1/root of the number of values and pairs: what shares are multiplied by
+  double length =
+      0;  ///< 1/root of the number of values and surfaces: what shares are multiplied by
 
-  void place(const Row<W>& row, bool in_pairs) {
+  void place(const Row<W>& row, bool with_surfaces) {
     const std::size_t n = row.size;
-    const bool paired = n > 0 && in_pairs;
-    const std::size_t pairs = paired ? n * (n - 1) / 2 : 0;
+    const bool has_surfaces = n > 0 && with_surfaces;
+    const std::size_t surfaces = has_surfaces ? n * (n - 1) / 2 : 0;
     values_ = n;
-    filled_ = n + 2 * pairs;
+    filled_ = n + 2 * surfaces;
     size_ = (filled_ + at_once - 1) / at_once * at_once;
     pieces_.resize(size_);
     below_.resize(size_);
@@ -34,13 +35,13 @@ struct SplineRow {
       put_lanes<width>(places.above, above_.data() + i);
     }
     std::size_t at = n;
-    for (std::size_t i = 0; paired && i < n; ++i)
+    for (std::size_t i = 0; has_surfaces && i < n; ++i)
       for (std::size_t j = 0; j < i; ++j, at += 2) {
         const std::size_t earlier = row.index[i] < row.index[j] ? i : j;
-        put_pair(at, row, earlier, i + j - earlier);
+        put_surface(at, row, earlier, i + j - earlier);
       }
     for (; at < size_; ++at) put(at, Spline<W>::nobody, 0, 0);
-    const auto all = static_cast<double>(n + pairs);
+    const auto all = static_cast<double>(n + surfaces);
     length = n > 0 ? 1 / std::sqrt(all) : 0;
   }
 
@@ -49,7 +50,7 @@ struct SplineRow {
         [&](auto kernels) { return kernels.sum_spline(places(), column, smoothing, class_bias); });
   }
 
-  /// What each value adds to these sums; two share alike what their pair adds.
+  /// What each value adds to these sums; two share alike what their surface adds.
   std::vector<SplineSums> parts(const W* column, double smoothing, double class_bias) const {
     std::vector<SplineSums> parts(values_);
     const auto add = [&](std::size_t at, double part, SplineSums& to) {
@@ -123,10 +124,10 @@ struct SplineRow {
   }
 
   /// The four knots around two values, of which `one` is that of the earlier feature.
-  void put_pair(std::size_t at, const Row<W>& row, std::size_t one, std::size_t other) {
+  void put_surface(std::size_t at, const Row<W>& row, std::size_t one, std::size_t other) {
     const Places places(Lanes<W>{row.value[one], row.value[other]});
     const W above = places.above[0], other_above = places.above[1];
-    const Index first = Spline<W>::of_pair(row.index[one], row.index[other]) +
+    const Index first = Spline<W>::of_surface(row.index[one], row.index[other]) +
                         knots * static_cast<Index>(places.knots[0]) +
                         static_cast<Index>(places.knots[1]);
     put(at, first, (1 - above) * (1 - other_above), (1 - above) * other_above);
@@ -137,7 +138,7 @@ struct SplineRow {
 
   Buffer<Index> pieces_;  ///< as SplinePlaces has them
   Buffer<W> below_, above_;
-  std::size_t values_ = 0;             ///< these come first, then their pairs
+  std::size_t values_ = 0;             ///< these come first, then their surfaces
   std::size_t filled_ = 0, size_ = 0;  ///< what the row fills, and all with what fills up the rest
 };
 

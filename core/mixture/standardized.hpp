@@ -27,11 +27,50 @@ struct StandardizedRow {
   double to_learn = 0;    ///< 1/root of the number of all
 };
 
+/// The scale of one column in double, by its n, a and s. It calculates in a size that fits the
+/// numbers, so that squares of any size are right, and by way of 1 - p. So do the kernels
+/// (statistics.inc), many columns at a time in the type that is stored, in powers of two and with
+/// products in place of divisions: the same to the last digits but not to the bit, and what either
+/// has learned goes on by its own.
+struct ColumnScale {
+  double largest;                          ///< of a and s; the others are in its size
+  double mean = 0, rest = 0, squared = 0;  ///< rest: 1 - p^2; squared: of the unit
+  bool is_known = false;
+
+  template <class W>
+  ColumnScale(const W* column, double rows)
+      : largest(
+            std::max(std::abs(static_cast<double>(column[1])), static_cast<double>(column[2]))) {
+    is_known = column[0] > 0 && largest > 0;
+    if (!is_known) return;
+    const double p = std::min(1.0, column[0] / rows), deviation = column[2] / largest;
+    mean = column[1] / largest;
+    rest = (1 - p) * (1 + p);
+    squared = square(deviation) + square(mean) * rest * (1 + p * p);
+  }
+
+  bool varies() const { return squared > 1e-12 * square(mean); }
+  double shift() const { return largest * (mean - mean * rest); }
+  double unit() const { return varies() ? largest * std::sqrt(squared) : 0; }
+  /// A value in this scale, at most so large; a feature's first one counts as its sign.
+  double of(double value, double most) const {
+    if (!is_known) return value > 0 ? 1 : -1;
+    if (!varies()) return 0;
+    return std::clamp((value / largest - mean + mean * rest) / std::sqrt(squared), -most, most);
+  }
+};
+
 /// What all columns of a feature share: its statistics.
 struct ColumnStatistics {
   static constexpr double round = 1 << 23;  ///< counts that float32 keeps to the last one
-  static constexpr int planes = 3;          ///< n, a, s
   std::size_t at;  ///< where they stand in a block; the last column's hits stand before them
+
+  /// n, a and s.
+  static void add_planes(std::vector<Plane>& planes) {
+    for (const char* name : {"visits", "mean", "deviation"})
+      planes.push_back(
+          {.name = name, .initial = 0, .is_signed = false, .is_shared = true, .is_free = true});
+  }
 
   /// That of the first feature; others' follow, a block each.
   template <class W>

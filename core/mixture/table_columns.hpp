@@ -30,6 +30,8 @@ struct CompletedRow {
 /// The features that are columns, in the order in which a row had them.
 class TableColumns {
  public:
+  static constexpr double share = 0.99;  ///< of rows have a feature that is a column
+
   bool are_sought = false;  ///< not in states from before there were any
 
   /// Whether columns are to be sought: from some rows on, and each time that there are twice as
@@ -97,6 +99,7 @@ class TableColumns {
     set(std::move(found));
   }
 
+  const std::vector<Index>& features() const { return features_; }
   std::size_t bytes() const { return features_.size() * (sizeof(Index) + sizeof by_number_[0]); }
 
   void save(const ArrayWriter& put) const {
@@ -118,7 +121,6 @@ class TableColumns {
 
  private:
   static constexpr std::uint64_t first = 32;
-  static constexpr double share = 0.99;
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
   void set(std::vector<Index> features) {

@@ -7,8 +7,9 @@
 #include "learner/learner.hpp"
 #include "mixture/covariance_expert.hpp"
 #include "mixture/explanation.hpp"
+#include "mixture/interaction_expert.hpp"
 #include "mixture/linear_experts.hpp"
-#include "mixture/pair_expert.hpp"
+#include "mixture/settle.hpp"
 #include "mixture/spline_expert.hpp"
 
 namespace yarrow {
@@ -20,8 +21,9 @@ namespace yarrow {
 ///   linear_experts.hpp     how the six learn whose score is a sum of weight times value
 ///   spline_expert.hpp      how few features are learned with splines
 ///   covariance_expert.hpp  and how with a full covariance
-///   pair_expert.hpp        how products of two values are learned, and for how long
+///   interaction_expert.hpp how products of two values are learned, and for how long
 ///   explanation.hpp        what each value of a row adds to a score
+///   settle.hpp             what it predicts by, for other programs
 template <class W>
 class YarrowLearner final : public Learner<W> {
   using Base = Learner<W>;
@@ -32,14 +34,15 @@ class YarrowLearner final : public Learner<W> {
 
   explicit YarrowLearner(const Recipe& recipe)
       : Base(State<W>(Blocks<W>(planes(), 1)), recipe),
-        experts_(recipe.loop_parameters, static_cast<W>(recipe.intercept)) {  // rounded like values
+        experts_(recipe, static_cast<W>(recipe.intercept)) {  // rounded like values
     MixtureState<W>& own = MixtureState<W>::start(state);
     own.mixture.start(experts_.first_weights, experts_.first_variances);
     own.drift_rows = experts_.drift_rows;
     own.table.are_sought = true;
     own.few.start();
-    own.pairs.start();
-    own.trial.without.start(Experts::without_pairs(experts_.first_weights), variances_without_);
+    own.interactions.start();
+    own.trial.without.start(Experts::without_interactions(experts_.first_weights),
+                            variances_without_);
   }
 
   void learn(const Row<W>& row, double label, double weight) override {
@@ -67,6 +70,17 @@ class YarrowLearner final : public Learner<W> {
     CompletedRow<W> completed;
     const Row<W> whole = own().table.complete(row, completed);
     return explain_mixture(evaluator(), whole, static_cast<std::size_t>(column)).of(whole);
+  }
+
+  Settled settle(const std::vector<ToldScore>& scores) const override {
+    return yarrow::settle(evaluator(), scores);
+  }
+
+  std::vector<ExpertTold> experts() const override {
+    std::vector<ExpertTold> told;
+    for (std::size_t e = 0; e < Experts::all; ++e)
+      told.push_back({experts_.name_of(e), own().mixture.mean[e], own().mixture.mean[e]});
+    return told;
   }
 
   bool tells_missing() const override { return true; }
@@ -122,11 +136,10 @@ class YarrowLearner final : public Learner<W> {
 
  private:
   static std::vector<Plane> planes() {
-    std::vector<Plane> planes(Experts::linear, {0, true});
-    planes.resize(Experts::hits, {0, false});
-    planes.push_back({0, false, false, true});
-    planes.resize(Experts::statistics + ColumnStatistics::planes,
-                  {.initial = 0, .is_signed = false, .is_shared = true, .is_free = true});
+    std::vector<Plane> planes(Experts::linear, {"weight", 0, true});
+    planes.resize(Experts::hits, {"precision", 0, false});
+    planes.push_back({.name = "hits", .initial = 0, .is_signed = false, .is_part = true});
+    ColumnStatistics::add_planes(planes);
     return planes;
   }
 
@@ -148,17 +161,18 @@ class YarrowLearner final : public Learner<W> {
     const Mixture::Numbers example = example_of(c);
     const Mixture::Step mixture_step =
         own().mixture.step(example, experts_.mixture_r / std::min(weight, 1.0));
-    if (own().pairs.is_kept) pairs_.weigh(own(), example, experts_.mixture_r, weight);
+    if (own().interactions.is_kept) interactions_.weigh(own(), example, experts_.mixture_r, weight);
     if (!pass_.values.new_features.empty()) meet_features(row);
-    if (own().pairs.is_kept && !pass_.pairs.new_features.empty()) {
-      own().pairs.make_room(own().pairs.features + pass_.pairs.new_features.size());
-      evaluator().sum_of_pairs(row, true, pass_);
+    if (own().interactions.is_kept && !pass_.interactions.new_features.empty()) {
+      own().interactions.make_room(own().interactions.features +
+                                   pass_.interactions.new_features.size());
+      evaluator().sum_of_interactions(row, true, pass_);
     }
     const Outputs outputs = this->outputs();
-    const double growth = std::max({linear_.decide(state, experts_, row, pass_, outputs, c, weight),
-                                    spline_.decide(state, experts_, pass_, outputs, c, weight),
-                                    covariance_.decide(state, experts_, pass_, outputs, c, weight),
-                                    pairs_.decide(state, experts_, pass_, outputs, c, weight)});
+    const double growth = std::max({linear_.decide(evaluator(), row, pass_, outputs, c, weight),
+                                    spline_.decide(evaluator(), pass_, outputs, c, weight),
+                                    covariance_.decide(evaluator(), pass_, outputs, c, weight),
+                                    interactions_.decide(evaluator(), pass_, outputs, c, weight)});
     state.weight_bound.template admit<W>(growth, [&] { return largest_weight(); });
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
@@ -169,8 +183,9 @@ class YarrowLearner final : public Learner<W> {
     }
     const double drift = experts_.drift_at(state.t + 1, own().drift_rows);
     own().mixture.take(mixture_step, drift,
-                       own().pairs.is_kept ? experts_.first_variances : variances_without_);
-    if (own().pairs.is_kept) pairs_.finish_row(own(), drift, variances_without_, state.t + 1);
+                       own().interactions.is_kept ? experts_.first_variances : variances_without_);
+    if (own().interactions.is_kept)
+      interactions_.finish_row(own(), drift, variances_without_, state.t + 1);
     if (evaluator().statistics().finish_row(state)) halve_counts();
     if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
     state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
@@ -197,9 +212,10 @@ class YarrowLearner final : public Learner<W> {
     for (const Index feature : pass_.values.new_features) own().few.add_feature(feature);
     if (pass_.has_spline) spline_.move(state, experts_, pass_, outputs, c, times);
     if (pass_.few()) covariance_.move(state);
-    if (own().pairs.is_kept)
-      for (const Index feature : pass_.pairs.new_features) own().pairs.add_feature(feature);
-    if (pass_.has_pairs) pairs_.move(state, pass_);
+    if (own().interactions.is_kept)
+      for (const Index feature : pass_.interactions.new_features)
+        own().interactions.add_feature(feature);
+    if (pass_.has_interactions) interactions_.move(state, pass_);
   }
 
   bool is_hit(int column, int c) const { return this->outputs().sign(column, c) > 0; }
@@ -266,18 +282,19 @@ class YarrowLearner final : public Learner<W> {
   }
 
   double largest_weight() const {
-    double most = std::max(own().few.largest_weight(), own().pairs.largest_weight());
+    double most = std::max(own().few.largest_weight(), own().interactions.largest_weight());
     for (std::size_t e = 0; e < Experts::linear; ++e) most = std::max(most, state.largest(e));
     return most;
   }
 
   const Experts experts_;
-  const Mixture::Numbers variances_without_ = Experts::without_pairs(experts_.first_variances);
+  const Mixture::Numbers variances_without_ =
+      Experts::without_interactions(experts_.first_variances);
   ForwardPass<W> pass_;
   LinearExperts<W> linear_;
   SplineExpert<W> spline_;
   CovarianceExpert<W> covariance_;
-  PairExpert<W> pairs_;
+  InteractionExpert<W> interactions_;
 };
 
 }  // namespace yarrow

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "learner/learner.hpp"
+#include "mixture/constants.hpp"
 #include "mixture/regression_state.hpp"
-#include "mixture/spline_row.hpp"
-#include "mixture/standardized.hpp"
+#include "mixture/settle.hpp"
 
 namespace yarrow {
 
@@ -42,7 +42,8 @@ class YarrowRegressor final : public Learner<W> {
   using Base::state;
 
   explicit YarrowRegressor(const Recipe& recipe)
-      : Base(State<W>(Blocks<W>(planes(), 1)), recipe), numbers_(recipe.loop_parameters) {
+      : Base(State<W>(Blocks<W>(planes(), 1)), recipe),
+        numbers_(constants_with<RegressorConstants>(recipe.constants)) {
     intercept_ = static_cast<W>(recipe.intercept);  // rounded like any other value
     Own& own = Own::start(state);
     own.table.are_sought = true;
@@ -134,6 +135,45 @@ class YarrowRegressor final : public Learner<W> {
     return std::move(parts).of(row);
   }
 
+  /// One expert, whose sum is that of all: nothing is cut.
+  Settled settle(const std::vector<ToldScore>& scores) const override {
+    const FewFeatures<double>& few = own().few;
+    const double* const pieces = few.spline.columns[0].data();
+    const Of::Scores by = coefficients();
+    const bool bends = few.tier != Tier::high;
+    const double bent = bends ? shares(by).spline : 0;
+    Settling<double> to(state, statistics(), few, own().table, numbers_.most_deviations, false,
+                        scores);
+    to.add_expert("prediction", 1, 0, 1, [&](std::size_t) {
+      const double of_spline = bends ? bent * pieces[Spline<double>::weight] : 0;
+      return own().centre + by[Of::last] * (own().last - own().centre) +
+             intercept_ * (weight(0, 0) + of_spline);
+    });
+    to.add_values("values", true,
+                  [&](std::size_t i, std::size_t) { return weight(to.slot(i), 0); });
+    if (bends)
+      to.add_pieces(true, [&](std::size_t at, std::size_t) {
+        return bent * pieces[at + Spline<double>::weight];
+      });
+    return std::move(to.told);
+  }
+
+  std::vector<ExpertTold> experts() const override {
+    const Of::Scores by = coefficients();
+    std::vector<ExpertTold> told;
+    for (int e = 0; e < Of::count; ++e) told.push_back({Of::names[e], own().weights[e], by[e]});
+    return told;
+  }
+
+  std::vector<IntervalTold> intervals() const override {
+    const IntervalWidths& widths = own().widths;
+    std::vector<IntervalTold> told;
+    for (std::size_t i = 0; i < widths.levels.size(); ++i)
+      told.push_back(
+          {widths.levels[i], radius(widths.levels[i]), widths.covered[i] / widths.tested});
+    return told;
+  }
+
   bool tells_missing() const override { return true; }
   bool predicts_as_it_learns() const override { return true; }
   void last_scores(std::vector<double>& out) const override { out = {pass_.prediction}; }
@@ -173,33 +213,12 @@ class YarrowRegressor final : public Learner<W> {
   }
 
  private:
-  /// The loop parameters, in this order.
-  struct Numbers {
-    double r, fading_r, memory;  ///< of the AROWs
-    double covariance_r, drift;  ///< of least squares
-    double spline_r;
-    double stack_r, first_variance, stack_drift;
-    double most_errors, pace;  ///< how many typical errors one may be; how fast these follow
-    double fade, rate;         ///< of the aggregation: its memory and its rate
-    double most_deviations;    ///< of a standardised value
-    double interval_rate;      ///< the least
-
-    explicit Numbers(const std::vector<double>& from) {
-      double* const to[] = {&r,           &fading_r,        &memory,       &covariance_r,
-                            &drift,       &spline_r,        &stack_r,      &first_variance,
-                            &stack_drift, &most_errors,     &pace,         &fade,
-                            &rate,        &most_deviations, &interval_rate};
-      if (from.size() != std::size(to))
-        throw Error("the regressor of experts has another number of parameters");
-      for (std::size_t i = 0; i < from.size(); ++i) *to[i] = from[i];
-    }
-  };
   static constexpr double most_weight = 1e15;  ///< one beyond this is as good as infinite
 
   static std::vector<Plane> planes() {
-    std::vector<Plane> planes = {{0, true}, {0, true}, {0, false}, {0, false}};
-    planes.resize(statistics_at + ColumnStatistics::planes,
-                  {.initial = 0, .is_signed = false, .is_shared = true, .is_free = true});
+    std::vector<Plane> planes(2, {"weight", 0, true});
+    planes.resize(statistics_at, {"precision", 0, false});
+    ColumnStatistics::add_planes(planes);
     return planes;
   }
 
@@ -232,19 +251,6 @@ class YarrowRegressor final : public Learner<W> {
   /// Where all is predicted, a part of what there is to predict.
   double typical_error() const { return std::max(own().error, 0.01 * own().spread); }
 
-  /// x in the scale of its column (standardized.hpp has the formula).
-  double standardized(W value, const W* column, double rows) const {
-    const double n = column[0], largest = std::max(std::abs(static_cast<double>(column[1])),
-                                                   static_cast<double>(column[2]));
-    if (!(n > 0) || !(largest > 0)) return value > 0 ? 1 : -1;
-    const double x = value / largest, mean = column[1] / largest, deviation = column[2] / largest;
-    const double p = std::min(1.0, n / rows), rest = (1 - p) * (1 + p);
-    const double squared = square(deviation) + square(mean) * rest * (1 + p * p);
-    if (!(squared > 1e-12 * square(mean))) return 0;
-    const double most = numbers_.most_deviations;
-    return std::clamp((x - mean + mean * rest) / std::sqrt(squared), -most, most);
-  }
-
   void evaluate(const Row<W>& row, RegressionPass<W>& pass) const {
     const std::size_t stride = state.blocks.stride();
     const double rows = state.blocks.intercept()[statistics_at];
@@ -252,7 +258,8 @@ class YarrowRegressor final : public Learner<W> {
     double known = 0, steady = 0, fading = 0;
     for (std::size_t i = 0; i < row.size; ++i) {
       const W* const cells = state.blocks.first() + row.index[i] * stride;
-      const double x = pass.values[i] = standardized(row.value[i], cells + statistics_at, rows);
+      const double x = pass.values[i] =
+          ColumnScale(cells + statistics_at, rows).of(row.value[i], numbers_.most_deviations);
       known += cells[statistics_at] > 0;
       steady += x * static_cast<double>(cells[0]);
       fading += x * static_cast<double>(cells[1]);
@@ -283,7 +290,7 @@ class YarrowRegressor final : public Learner<W> {
         own().few.find(values, pass.values.data(), nullptr, 0, with_new, pass.few);
     pass.bent = pass.few;
     for (double& x : pass.bent.values) x = std::clamp(x, -most_deviations, most_deviations);
-    pass.pieces.place(pass.bent, features <= Spline<double>::most_paired);
+    pass.pieces.place(pass.bent, features <= Spline<double>::most_with_surfaces);
   }
 
   void evaluate_few(RegressionPass<W>& pass) const {
@@ -466,7 +473,7 @@ class YarrowRegressor final : public Learner<W> {
 
   double largest_weight() const { return std::max(state.largest(0), state.largest(1)); }
 
-  const Numbers numbers_;
+  const RegressorConstants numbers_;
   double intercept_ = 0.5;
   RegressionPass<W> pass_;
   double steps_[2] = {}, gains_[2] = {}, to_learn_ = 0;  ///< of the AROWs

@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "rules/rule.hpp"
-#include "simd/pairs.hpp"
+#include "simd/twos.hpp"
 
 // The Bayesian Perceptron (Solla & Winther 1998; Opper 1998; Minka 2001 as assumed-density
 // filtering): a label is right with probability Phi(z.w/noise). After each row the posterior is
@@ -20,7 +20,7 @@ namespace yarrow {
 /// phi(x)/Phi(-x) - x for 0 <= x <= 8, by a ratio of polynomials in x that meets it at 16 places.
 /// All terms are positive, so that none cancel; relative errors stay below 2e-14.
 inline double above_asymptote(double x) {
-  constexpr Pair terms[] = {
+  constexpr Two terms[] = {
       {0.79788456080286529, 1},
       {0.73851398384154343, 1.3810195930664246},
       {0.36098720682019081, 0.94476776575636123},
@@ -32,10 +32,10 @@ inline double above_asymptote(double x) {
       {0, 1.1132870631502562e-05},
   };
   const double xx = x * x;  // even and odd powers apart do not wait for each other
-  Pair even = terms[8], odd = terms[7];
+  Two even = terms[8], odd = terms[7];
   for (int k = 6; k >= 0; k -= 2) even = even * xx + terms[k];
   for (int k = 5; k >= 1; k -= 2) odd = odd * xx + terms[k];
-  const Pair sums = even + odd * x;
+  const Two sums = even + odd * x;
   return sums[0] / sums[1];
 }
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "data/numbers.hpp"
-#include "simd/pairs.hpp"
+#include "simd/twos.hpp"
 
 // As many numbers as a register holds, in the type that is stored: what the learner of
 // yarrow_learner.hpp calculates with. Each number is treated alike wherever it stands. In 16 bytes,
@@ -49,28 +49,28 @@ template <class W>
 }
 
 /// Them in double.
-[[gnu::always_inline]] inline std::array<Pair, 1> in_double(Lanes<double> numbers) {
+[[gnu::always_inline]] inline std::array<Two, 1> in_double(Lanes<double> numbers) {
   return {numbers};
 }
-[[gnu::always_inline]] inline std::array<Pair, 2> in_double(Lanes<float> numbers) {
+[[gnu::always_inline]] inline std::array<Two, 2> in_double(Lanes<float> numbers) {
 #if defined(__SSE2__)
   return {_mm_cvtps_pd(numbers), _mm_cvtps_pd(_mm_movehl_ps(numbers, numbers))};
 #else
-  return {Pair{numbers[0], numbers[1]}, Pair{numbers[2], numbers[3]}};
+  return {Two{numbers[0], numbers[1]}, Two{numbers[2], numbers[3]}};
 #endif
 }
 
 /// Sums in double of the numbers in registers: four, whose order is that of the lanes.
 template <class W>
 struct LaneSums {
-  Pair pairs[2] = {};
+  Two twos[2] = {};
 
   [[gnu::always_inline]] void operator+=(Lanes<W> numbers) {
-    Pair* to = pairs;
-    for (const Pair both : in_double(numbers)) *to++ += both;
+    Two* to = twos;
+    for (const Two both : in_double(numbers)) *to++ += both;
   }
   [[gnu::always_inline]] double total() const {
-    const Pair both = pairs[0] + pairs[1];
+    const Two both = twos[0] + twos[1];
     return both[0] + both[1];
   }
 };
@@ -79,17 +79,17 @@ struct LaneSums {
 template <class W>
 struct FourSums {
   static constexpr std::size_t most = 6;  ///< of these at a time stay in registers
-  Pair pairs[2] = {};
+  Two twos[2] = {};
 
   [[gnu::always_inline]] void add(const W* numbers, double factor) {
-    Pair* to = pairs;
+    Two* to = twos;
     for (std::size_t k = 0; k < 4; k += lanes_of<W>)
-      for (const Pair both : in_double(lanes_at<lanes_of<W>>(numbers + k))) *to++ += both * factor;
+      for (const Two both : in_double(lanes_at<lanes_of<W>>(numbers + k))) *to++ += both * factor;
   }
   /// to = sums*factor + others*part
   [[gnu::always_inline]] void put(W factor, const W* others, W part, W* to) const {
     for (std::size_t k = 0; k < 4; ++k)
-      to[k] = static_cast<W>(pairs[k / 2][k % 2]) * factor + others[k] * part;
+      to[k] = static_cast<W>(twos[k / 2][k % 2]) * factor + others[k] * part;
   }
 };
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <type_traits>
 
-#include "simd/pairs.hpp"
+#include "simd/twos.hpp"
 
 namespace yarrow {
 
@@ -17,7 +17,7 @@ inline double square(double x) { return x * x; }
 template <int N, class W, class Term>
 [[gnu::always_inline]] inline std::array<double, N> pair_sums(const Row<W> row, Term term) {
   if (row.size == 0) return {};
-  Pair front[N] = {}, back[N] = {};
+  Two front[N] = {}, back[N] = {};
   std::size_t i = 0;
   if (row.is_dense)
     for (; i + 4 < row.size; i += 4) {
@@ -26,15 +26,15 @@ template <int N, class W, class Term>
     }
   else
     for (; i + 4 < row.size; i += 4) {
-      term(Places<W, Pair>(row, i), front);
-      term(Places<W, Pair>(row, i + 2), back);
+      term(Places<W, Two>(row, i), front);
+      term(Places<W, Two>(row, i + 2), back);
     }
   const Ending<W> ending(row, i);
   term(ending.places(0, i), front);
   term(ending.places(2, i + 2), back);
   std::array<double, N> sums;
   for (int j = 0; j < N; ++j) {
-    const Pair both = front[j] + back[j];
+    const Two both = front[j] + back[j];
     sums[j] = both[0] + both[1];
   }
   return sums;
@@ -64,28 +64,28 @@ inline std::array<double, N> lane_sums(std::size_t n, Term term) {
 /// two of them in a register.
 template <int N, class W>
 inline std::array<double, N> block_products(const Row<W> row, const W* first, std::size_t stride) {
-  constexpr std::size_t at_once = N > 4 ? 2 : 4, pairs = N / 2;
-  Pair lanes[4][pairs];
-  const auto add = [&](std::size_t i, double value, Pair* sums) {
-    const Pair x = everywhere<Pair>(value);
+  constexpr std::size_t at_once = N > 4 ? 2 : 4, twos = N / 2;
+  Two lanes[4][twos];
+  const auto add = [&](std::size_t i, double value, Two* sums) {
+    const Two x = everywhere<Two>(value);
     const W* const cells = first + row.index[i] * stride;
-    for (std::size_t p = 0; p < pairs; ++p) sums[p] += x * pair_at(cells + 2 * p);
+    for (std::size_t p = 0; p < twos; ++p) sums[p] += x * two_at(cells + 2 * p);
   };
   for (std::size_t lane = 0; lane < 4; lane += at_once) {
-    Pair sums[at_once][pairs] = {};
+    Two sums[at_once][twos] = {};
     std::size_t i = lane;
     for (; i + at_once <= row.size; i += 4)
       for (std::size_t k = 0; k < at_once; k += 2) {
-        const Pair both = pair_at(row.value + i + k);
+        const Two both = two_at(row.value + i + k);
         add(i + k, both[0], sums[k]);
         add(i + k + 1, both[1], sums[k + 1]);
       }
     for (std::size_t k = 0; i + k < row.size; ++k) add(i + k, row.value[i + k], sums[k]);
-    for (std::size_t k = 0; k < at_once; ++k) std::copy_n(sums[k], pairs, lanes[lane + k]);
+    for (std::size_t k = 0; k < at_once; ++k) std::copy_n(sums[k], twos, lanes[lane + k]);
   }
   std::array<double, N> sums;
-  for (std::size_t p = 0; p < pairs; ++p) {
-    const Pair both = (lanes[0][p] + lanes[2][p]) + (lanes[1][p] + lanes[3][p]);
+  for (std::size_t p = 0; p < twos; ++p) {
+    const Two both = (lanes[0][p] + lanes[2][p]) + (lanes[1][p] + lanes[3][p]);
     sums[2 * p] = both[0];
     sums[2 * p + 1] = both[1];
   }

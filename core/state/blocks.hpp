@@ -36,8 +36,9 @@ T* as_one_number(T* address) {
   return address;
 }
 
-/// What one plane of the blocks means when columns are copied, mirrored or born.
+/// What one plane of the blocks is called, and means when columns are copied, mirrored or born.
 struct Plane {
+  const char* name;        ///< several may have one
   double initial;          ///< the value of a feature never seen
   bool is_signed;          ///< changes its sign in the mirror column (weights do, variances do not)
   bool is_shared = false;  ///< one number for all columns; such planes are the last ones

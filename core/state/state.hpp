@@ -32,10 +32,12 @@ struct Bound {
     constexpr double limit = static_cast<double>(std::numeric_limits<W>::max()) / 16;
     if (!(value + growth < limit)) {
       value = exact_maximum();
-      if (!(value + growth < limit))
-        throw Error("this row's update overflows the weights; scale the features or the step down");
+      if (!(value + growth < limit)) refuse();
     }
     value += growth;
+  }
+  [[noreturn]] static void refuse() {
+    throw Error("this row's update overflows the weights; scale the features or the step down");
   }
 
   /// Whether numbers of this size may stand behind it; rounding may have carried them a bit beyond.

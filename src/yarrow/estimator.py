@@ -17,12 +17,11 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
-from yarrow._core import Lock
-from yarrow.errors import DataError, not_fitted
+from yarrow._core import Lock, check_new_class
+from yarrow.errors import not_fitted
 from yarrow.lazy import np
 from yarrow.notebook import shown
 from yarrow.parameters import (
-    MOST_CLASSES,
     anything,
     check_parameters,
     choice,
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 T = TypeVar("T", bound=type)
-
-#: so many whole numbers are classes only if somebody said so; see core/data/classes.hpp
-_MANY_INTEGERS = 200
 
 
 @dataclass_transform(field_specifiers=(anything, choice, flag, integer, number))
@@ -446,21 +442,9 @@ class ClassifierMixin:
     _multiclass: ClassVar[bool] = True
 
     def _check_new_class(self: Any, label: Any, known: int) -> None:
-        """Refuse a class beyond `max_classes`, in the words of the core."""
-        if self.classes is not None:
-            return
-        default = self.max_classes == MOST_CLASSES
-        if default and known >= _MANY_INTEGERS and not isinstance(label, str):
-            raise DataError(
-                f"the class {label!r} is one of more than {_MANY_INTEGERS} whole numbers, which "
-                "are rather values than classes: use a regressor, such as "
-                "YarrowRegressor, or insist by max_classes=1000"
-            )
-        if known >= self.max_classes:
-            raise DataError(
-                f"the class {label!r} is one too many: max_classes allows {self.max_classes} "
-                "classes; real targets are for regressors"
-            )
+        """Refuse a class beyond `max_classes`."""
+        if self.classes is None:
+            check_new_class(label, known, self.max_classes)
 
     @staticmethod
     def _decision(scores: Array, mirrored: bool) -> Array:

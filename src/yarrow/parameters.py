@@ -21,6 +21,7 @@ import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from yarrow._core import MOST_CLASSES
 from yarrow.errors import ParameterError
 
 
@@ -72,9 +73,6 @@ def most_classes() -> Any:
     )
     return integer(default=MOST_CLASSES, doc=doc, at_least=1)
 
-
-#: more than 200 whole numbers must be allowed by another one: see core/data/classes.hpp
-MOST_CLASSES = 10_000
 
 #: of `compare` and its command: what decides between learners that the rows cannot tell apart
 PREFERENCES = ("accurate", "fast", "small")

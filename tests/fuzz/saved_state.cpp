@@ -63,18 +63,18 @@ struct Kind {
 
 std::vector<Kind> kinds() {
   std::vector<Kind> all;
-  const auto add = [&](LoopKind loop, Rule rule, std::vector<double> rule_parameters,
+  const auto add = [&](LearnerKind kind, Rule rule, std::vector<double> rule_parameters,
                        std::vector<double> loop_parameters, SlackForm slack = nullptr,
                        bool average = false) {
     std::vector<Strategy> strategies = {Strategy::one_versus_rest, Strategy::top1, Strategy::binary,
                                         Strategy::regression};
     if (slack) strategies.push_back(Strategy::many);
-    if (loop == LoopKind::yarrow) strategies = {Strategy::one_versus_rest, Strategy::binary};
-    if (loop == LoopKind::yarrow_regression) strategies = {Strategy::regression};
-    if (loop == LoopKind::task_groups) strategies = {Strategy::one_versus_rest};
+    if (kind == LearnerKind::yarrow) strategies = {Strategy::one_versus_rest, Strategy::binary};
+    if (kind == LearnerKind::yarrow_regression) strategies = {Strategy::regression};
+    if (kind == LearnerKind::task_groups) strategies = {Strategy::one_versus_rest};
     for (const Strategy strategy : strategies) {
       Recipe recipe;
-      recipe.loop = loop;
+      recipe.kind = kind;
       recipe.strategy = strategy;
       recipe.rule = rule;
       recipe.rule_parameters = rule_parameters;
@@ -85,45 +85,40 @@ std::vector<Kind> kinds() {
                           : strategy == Strategy::binary   ? 2
                                                            : 3;
       all.push_back({recipe, classes, 0});
-      if (loop == LoopKind::affine) all.push_back({recipe, classes, 3});
+      if (kind == LearnerKind::affine) all.push_back({recipe, classes, 3});
     }
   };
-  add(LoopKind::affine, as_rule<pa1>, {1}, {}, pa1_slack);
-  add(LoopKind::affine, as_rule<pa1>, {1}, {}, nullptr, true);
-  add(LoopKind::diagonal, as_rule<arow>, {1}, {}, arow_slack);
-  add(LoopKind::diagonal, as_rule<arow>, {1}, {}, nullptr, true);
-  add(LoopKind::projected, as_rule<arow>, {1}, {});
-  add(LoopKind::full, as_rule<arow>, {1}, {1e8});
-  add(LoopKind::factored, as_rule<arow>, {1}, {2});
-  add(LoopKind::fading_rows, as_rule<arow>, {1}, {0.99, 1});
-  add(LoopKind::restarting, as_rule<arow>, {1}, {0.1, 1, 1});
-  add(LoopKind::voted, as_rule<voted_perceptron>, {}, {0});
-  add(LoopKind::largest, as_rule<ofs>, {0.2, 1, 0.01}, {3, 1, 0, 0});
-  add(LoopKind::surest, as_rule<arow>, {1}, {3});
-  std::vector<double> experts(12, 0.999);
-  experts.insert(experts.end(), 10, 0.1);  // first weights
-  experts.insert(experts.end(), 10, 0.1);  // first variances
-  experts.insert(experts.end(), {1, 1e-6, 300, 0.1, 1, 1, 0.03, 1, 1, 1});
-  add(LoopKind::yarrow, nullptr, {}, experts);
-  add(LoopKind::yarrow_regression, nullptr, {},
-      {0.1, 1, 0.95, 0.03, 0.001, 0.1, 10, 0.1, 1e-4, 10, 0.05, 0.99, 0.5, 4, 0.03});
-  add(LoopKind::whitened, as_rule<arow>, {1}, {});
-  add(LoopKind::herded, as_rule<arow>, {1}, {});
-  add(LoopKind::p_norm, as_rule<descent<hinge_slope>>, {0.5, 0.5}, {3, 1});
-  add(LoopKind::exponential_signed, as_rule<exponentiated<hinge_slope>>, {0.1, 30}, {30});
-  add(LoopKind::elastic, as_rule<elastic_pa<Updates::below_target>>, {}, {1e-3, 1e-3});
-  add(LoopKind::l1_constrained, as_rule<l1_constrained>, {10}, {10});
-  add(LoopKind::feature_groups, as_rule<dual_descent<hinge_slope>>, {}, {0, 1e-5, 1});
-  add(LoopKind::task_groups, as_rule<dual_descent<hinge_slope>>, {}, {0, 1e-5, 1, 0});
-  add(LoopKind::soft_threshold, as_rule<descent<hinge_slope>>, {0.5, 0.5}, {0.01, 0.5, 0.5, 0});
-  add(LoopKind::dual_averaging, as_rule<dual_descent<hinge_slope>>, {}, {0.01, 1, 0, 0});
-  add(LoopKind::ftrl_proximal, as_rule<dual_descent<logistic_slope>>, {}, {0, 0.1, 1, 0});
-  add(LoopKind::adagrad_mirror, as_rule<dual_descent<hinge_slope>>, {}, {1e-5, 0.1, 0.1});
-  add(LoopKind::frequency_penalty, as_rule<descent<hinge_slope>>, {0.5, 0.5},
+  add(LearnerKind::affine, as_rule<pa1>, {1}, {}, pa1_slack);
+  add(LearnerKind::affine, as_rule<pa1>, {1}, {}, nullptr, true);
+  add(LearnerKind::diagonal, as_rule<arow>, {1}, {}, arow_slack);
+  add(LearnerKind::diagonal, as_rule<arow>, {1}, {}, nullptr, true);
+  add(LearnerKind::projected, as_rule<arow>, {1}, {});
+  add(LearnerKind::full, as_rule<arow>, {1}, {1e8});
+  add(LearnerKind::factored, as_rule<arow>, {1}, {2});
+  add(LearnerKind::fading_rows, as_rule<arow>, {1}, {0.99, 1});
+  add(LearnerKind::restarting, as_rule<arow>, {1}, {0.1, 1, 1});
+  add(LearnerKind::voted, as_rule<voted_perceptron>, {}, {0});
+  add(LearnerKind::largest, as_rule<ofs>, {0.2, 1, 0.01}, {3, 1, 0, 0});
+  add(LearnerKind::surest, as_rule<arow>, {1}, {3});
+  add(LearnerKind::yarrow, nullptr, {}, {});
+  add(LearnerKind::yarrow_regression, nullptr, {}, {});
+  add(LearnerKind::whitened, as_rule<arow>, {1}, {});
+  add(LearnerKind::herded, as_rule<arow>, {1}, {});
+  add(LearnerKind::p_norm, as_rule<descent<hinge_slope>>, {0.5, 0.5}, {3, 1});
+  add(LearnerKind::exponential_signed, as_rule<exponentiated<hinge_slope>>, {0.1, 30}, {30});
+  add(LearnerKind::elastic, as_rule<elastic_pa<Updates::below_target>>, {}, {1e-3, 1e-3});
+  add(LearnerKind::l1_constrained, as_rule<l1_constrained>, {10}, {10});
+  add(LearnerKind::feature_groups, as_rule<dual_descent<hinge_slope>>, {}, {0, 1e-5, 1});
+  add(LearnerKind::task_groups, as_rule<dual_descent<hinge_slope>>, {}, {0, 1e-5, 1, 0});
+  add(LearnerKind::soft_threshold, as_rule<descent<hinge_slope>>, {0.5, 0.5}, {0.01, 0.5, 0.5, 0});
+  add(LearnerKind::dual_averaging, as_rule<dual_descent<hinge_slope>>, {}, {0.01, 1, 0, 0});
+  add(LearnerKind::ftrl_proximal, as_rule<dual_descent<logistic_slope>>, {}, {0, 0.1, 1, 0});
+  add(LearnerKind::adagrad_mirror, as_rule<dual_descent<hinge_slope>>, {}, {1e-5, 0.1, 0.1});
+  add(LearnerKind::frequency_penalty, as_rule<descent<hinge_slope>>, {0.5, 0.5},
       {1e-5, 0.5, 0.5, 2, 500});
-  add(LoopKind::frequency_dual_averaging, as_rule<dual_descent<hinge_slope>>, {},
+  add(LearnerKind::frequency_dual_averaging, as_rule<dual_descent<hinge_slope>>, {},
       {1e-5, 1, 2, 500});
-  add(LoopKind::randomized_rounding, as_rule<descent<hinge_slope>>, {0.5, 0.5}, {0.001, 1000});
+  add(LearnerKind::randomized_rounding, as_rule<descent<hinge_slope>>, {0.5, 0.5}, {0.001, 1000});
   return all;
 }
 

@@ -8,11 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.optimize
-from linear_model.yarrow_textbook import EXPERTS, INTERCEPT, Columns, Textbook, stream
+from linear_model.yarrow_textbook import (
+    AROW_EXPERTS,
+    EXPERTS,
+    INTERCEPT,
+    MIXTURE,
+    Columns,
+    Textbook,
+    stream,
+)
 
 from reproduction.candidates import yarrow_of, yarrow_with
 from yarrow import ForgettingAROWClassifier, YarrowClassifier
-from yarrow.linear_model.yarrow import AROW_EXPERTS, MIXTURE
 
 MATRIX = slice(EXPERTS, EXPERTS * (EXPERTS + 1))  # the covariance in a state's "mixture"
 

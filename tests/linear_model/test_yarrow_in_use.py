@@ -13,7 +13,7 @@ import yarrow
 from yarrow import YarrowClassifier
 from yarrow.datasets import load
 from yarrow.datasets.catalogue import declared
-from yarrow.errors import ModelFileError
+from yarrow.errors import DataError, ModelFileError
 from yarrow.saving import model_file
 
 
@@ -236,3 +236,20 @@ def test_values_that_cancel_at_a_shared_place_explain_nothing():
         warnings.simplefilter("error")
         explained = [model.explain_one({name: 1.0, "a": -1.0}) for name in "bcdefg"]
     assert all(np.isfinite(one.score) for one in explained)
+
+
+@pytest.mark.parametrize(("name", "numbers"), [("nonsense", [1.0]), ("drift", [1.0, 2.0])])
+def test_constants_are_known_by_their_names(name, numbers):
+    class Changed(YarrowClassifier):
+        def _constants(self):
+            return {name: numbers}
+
+    with pytest.raises(DataError, match=f"has no constant '{name}' of {len(numbers)} numbers"):
+        Changed().learn_one({"a": 1.0}, 0)
+
+
+@pytest.mark.parametrize("order", [[], [0], [0, 1, 2]])
+def test_an_export_is_of_the_classes_that_the_model_has(order):
+    model = YarrowClassifier().partial_fit(np.eye(2), [0, 1])
+    with pytest.raises(DataError, match="other classes now"):
+        model._fitted.settled(order)

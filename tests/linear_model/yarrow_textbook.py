@@ -7,19 +7,18 @@ import itertools
 
 import numpy as np
 
-from yarrow.linear_model.yarrow import (
-    ADAGRAD_EXPERTS,
-    AROW_EXPERTS,
-    COVARIANCE,
-    FIRST_VARIANCES,
-    FIRST_WEIGHTS,
-    MIXTURE,
-    PAIRS,
-    SMOOTHING,
-    SPLINE,
-)
+from yarrow._core import classifier_constants
 
 INTERCEPT = 0.5
+CONSTANTS = {
+    name: numbers if len(numbers) > 1 else numbers[0]
+    for name, numbers in classifier_constants().items()
+}
+LINEAR = list(zip(CONSTANTS["rates"], CONSTANTS["memories"], strict=True))
+AROW_EXPERTS, ADAGRAD_EXPERTS = LINEAR[:4], LINEAR[4:]
+FIRST_WEIGHTS, FIRST_VARIANCES = CONSTANTS["first_weights"], CONSTANTS["first_variances"]
+MIXTURE = [CONSTANTS[name] for name in ("mixture_r", "drift", "drift_rows", "drift_least")]
+SMOOTHING = CONSTANTS["smoothing"], CONSTANTS["smoothing_of_all"]
 EXPERTS = len(FIRST_WEIGHTS)
 KNOTS = np.linspace(-2, 2, 7)
 
@@ -131,7 +130,7 @@ class BentAROW:
 
     def learn(self, row, sign, weight):
         v = sum(x * x / self.precision[piece] for piece, x in row.items())
-        r, loss = SPLINE[0] / weight, 1 - sign * self.says(row)
+        r, loss = CONSTANTS["spline_r"] / weight, 1 - sign * self.says(row)
         if loss <= 0:
             return
         for piece, x in row.items():
@@ -171,7 +170,7 @@ class PairAROW:
     def learn(self, row, sign, weight):
         shares = [(place, x, x / self.precision[place]) for place, x in row]
         v = sum(x * share for _, x, share in shares)
-        r, loss = PAIRS[0] / weight, 1 - sign * self.says(row)
+        r, loss = CONSTANTS["interactions_r"] / weight, 1 - sign * self.says(row)
         if loss <= 0:
             return
         for place, x, share in shares:  # two products may share a place
@@ -268,10 +267,11 @@ class FullAROW:
         self.w, self.S = np.zeros((classes, columns)), np.eye(columns)
 
     def learn(self, x, signs, weight, seen):
-        r, h = COVARIANCE[0] / weight, self.S @ x
+        r, h = CONSTANTS["covariance_r"] / weight, self.S @ x
         v, losses = x @ h, np.maximum(0, 1 - signs * (self.w @ x))
         self.w += np.outer(signs * losses, h) / (v + r)
-        if losses[seen].any() and v > COVARIANCE[0] * COVARIANCE[1]:
+        least = CONSTANTS["covariance_r"] * CONSTANTS["covariance_least"]
+        if losses[seen].any() and v > least:
             self.S -= np.outer(h, h) / (v + r)
 
 

@@ -17,9 +17,9 @@ from reproduction.specs import evidence_spec as evidence
 from reproduction.specs import keel
 from reproduction.specs import yarrow_learner as page
 from reproduction.specs import yarrow_learner_spec as spec
+from yarrow._core import classifier_constants
 from yarrow.compare.comparison import packed
 from yarrow.datasets.keel import BALANCED, RARE
-from yarrow.linear_model.yarrow import FIRST_WEIGHTS
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -96,7 +96,7 @@ def test_what_is_left_out_has_no_weight():
         worth = yarrow_without(part).partial_fit(X, y).expert_weights_
         assert np.flatnonzero(worth == 0).tolist() == out
     worth = yarrow_without("mixture").partial_fit(X, y).expert_weights_
-    np.testing.assert_array_equal(worth, FIRST_WEIGHTS)
+    np.testing.assert_array_equal(worth, classifier_constants()["first_weights"])
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ inline bool is_sum_of(double n, double sum, double s) { return std::abs(sum) <= 
 /// it keeps the number of rows it has paid for, which is rounded in float32 above 2^24, and what
 /// that leaves out is paid at the next visit.
 struct AdaGradMirror : Regularizer {
-  static constexpr std::array planes = {Plane{0, true}, Plane{0, false},
-                                        Plane{0, false}};  // weight, s, rows paid for
+  static constexpr std::array planes = {Plane{"weight", 0, true}, Plane{"root", 0, false},
+                                        Plane{"paid", 0, false}};
   static constexpr std::size_t growing = 2;
   double rows, eta, penalty, delta;
   SumRounding rounded;
@@ -64,7 +64,7 @@ struct AdaGradMirror : Regularizer {
 /// AdaGrad by primal-dual averaging: stored is the sum g of all negative gradients, and
 ///   w <- argmin -eta*g.w/n + eta*l1*|w|_1 + w'H_n w/(2n) = eta*soft(g, l1*n) / (delta + s).
 struct AdaGradDual : Regularizer {
-  static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // g, s
+  static constexpr std::array planes = {Plane{"gradients", 0, true}, Plane{"root", 0, false}};
   static constexpr std::size_t growing = 2;
   double rows, threshold, eta, delta;
   SumRounding rounded;
@@ -95,7 +95,7 @@ struct AdaGradDual : Regularizer {
 ///      = soft(d, l1) / ((beta + s)/alpha + l2),
 ///   sigma_n = (s_n - s_{n-1})/alpha (and beta/alpha at first, around 0),  d += -g_n + sigma_n*w_n.
 struct FTRLProximal : Regularizer {
-  static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // d, s
+  static constexpr std::array planes = {Plane{"gradients", 0, true}, Plane{"root", 0, false}};
   static constexpr std::size_t growing = 2;
   double rows, alpha, beta, l1, l2, per_alpha = finite(1 / alpha);
   SumRounding rounded;

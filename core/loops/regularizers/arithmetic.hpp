@@ -1,11 +1,11 @@
 #pragma once
-// What the regularizers calculate with. N is a double or a Pair of them.
+// What the regularizers calculate with. N is a double or two of them (Two).
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
-#include "simd/pairs.hpp"
+#include "simd/twos.hpp"
 #include "state/state.hpp"
 
 namespace yarrow {

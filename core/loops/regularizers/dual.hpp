@@ -10,7 +10,7 @@ namespace yarrow {
 /// rho > 0 is the enhanced form. l2 > 0 makes Psi strongly convex; then gamma may be 0, and the
 /// regret is O(log n / n). Nothing is owed, because the weight is made anew at each visit.
 struct DualAveraging : Regularizer {
-  static constexpr std::array planes = {Plane{0, true}};  // g
+  static constexpr std::array planes = {Plane{"gradients", 0, true}};
   double threshold, factor;
 
   template <class W>

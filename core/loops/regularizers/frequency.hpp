@@ -54,8 +54,8 @@ class StepNorm {
     if (least == 0) return most;
     return most * std::pow(1 + std::pow(least / most, p_), 1 / p_);
   }
-  Pair by_powers(Pair h, Pair step) const {
-    return Pair{by_powers(h[0], step[0]), by_powers(h[1], step[1])};
+  Two by_powers(Two h, Two step) const {
+    return Two{by_powers(h[0], step[0]), by_powers(h[1], step[1])};
   }
 
   double p_, cap_;
@@ -77,8 +77,8 @@ struct FrequencyClock : SoftThreshold {
 ///   w <- argmin 1/2 |w - w_half|^2 + eta_t*l1*|H_t w|_1.
 /// h stays between two visits, so that all their penalties can be paid at once.
 struct FrequencyPenalty : FrequencyClock {
-  static constexpr std::array planes = {Plane{0, true}, Plane{0, false},
-                                        Plane{0, false}};  // weight, h, paid
+  static constexpr std::array planes = {Plane{"weight", 0, true}, Plane{"frequency", 0, false},
+                                        Plane{"paid", 0, false}};
   static constexpr std::size_t growing = 2;
   using FrequencyClock::FrequencyClock;
 
@@ -97,8 +97,8 @@ struct FrequencyPenalty : FrequencyClock {
 /// SGFT with the cumulative penalty (13), (14): a weight owes h_t times the penalties of all rows,
 /// as if h had always been what it is now, less what it has received.
 struct FrequencyCumulativePenalty : FrequencyClock {
-  static constexpr std::array planes = {Plane{0, true}, Plane{0, true},
-                                        Plane{0, false}};  // weight, q, h
+  static constexpr std::array planes = {Plane{"weight", 0, true}, Plane{"received", 0, true},
+                                        Plane{"frequency", 0, false}};
   static constexpr std::size_t growing = 3;
   using FrequencyClock::FrequencyClock;
 
@@ -126,7 +126,7 @@ struct FrequencyCumulativePenalty : FrequencyClock {
 /// worth to the weight when it came, g_s / (gamma*sqrt(s)), so that it is bounded as in SGFT, and
 ///   w <- argmin -g.w/n + l1*|H_n w|_1 + gamma/(2 sqrt(n)) |w|^2 = soft(g, l1*n*h)/(gamma*sqrt(n)).
 struct FrequencyDualAveraging : Regularizer {
-  static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // g, h
+  static constexpr std::array planes = {Plane{"gradients", 0, true}, Plane{"frequency", 0, false}};
   static constexpr std::size_t growing = 2;
   double threshold, factor, worth;
   StepNorm norm;

@@ -8,7 +8,7 @@ namespace yarrow {
 ///   w <- argmin 1/2 |w - w_half|^2 + eta_t*l1*|w|_1,   eta_t = eta0 / t^power.
 /// A feature pays all the penalties since its last visit at once: w <- soft(w, total - paid).
 struct SoftThreshold : Regularizer {
-  static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // weight, paid
+  static constexpr std::array planes = {Plane{"weight", 0, true}, Plane{"paid", 0, false}};
   ClockSum total;
 
   template <class W>
@@ -91,7 +91,7 @@ inline bool is_paid(double q, double due) { return std::abs(q) <= (1 + 0x1p-16) 
 ///   w <- max(0, w - (u + q)) if w >= 0, else min(0, w + (u - q));   q <- q + change of w.
 /// Paying after each row or once for many rows comes to the same weight.
 struct CumulativePenalty : SoftThreshold {
-  static constexpr std::array planes = {Plane{0, true}, Plane{0, true}};  // weight, q
+  static constexpr std::array planes = {Plane{"weight", 0, true}, Plane{"received", 0, true}};
   static constexpr std::size_t growing = 2;
   SumRounding rounded;
 
@@ -145,7 +145,7 @@ struct TruncatedGradient : SoftThreshold {
 /// keeps the number of the last such row before its last visit, modulo 2^24, to be exact in
 /// float32: if it is not the model's, the weight has been rounded since then.
 struct RandomizedRounding : Regularizer {
-  static constexpr std::array planes = {Plane{0, true}, Plane{0, false}};  // weight, roundings
+  static constexpr std::array planes = {Plane{"weight", 0, true}, Plane{"roundings", 0, false}};
   double roundings, theta;
 
   template <class W>

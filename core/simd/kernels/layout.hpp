@@ -80,9 +80,9 @@ struct SplineStep {
   W scale, step, gain, visits, hits;
 };
 
-/// The products of a row's values, two by two (pairs.hpp).
+/// The products of a row's values, two by two (interactions.hpp).
 template <class W>
-struct ProductPlaces {
+struct InteractionPlaces {
   static constexpr std::size_t at_once = 8;
 
   const Index* places;  ///< of their weights

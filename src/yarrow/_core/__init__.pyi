@@ -1,6 +1,6 @@
 """The compiled core of yarrow."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import enum
 from typing import Annotated
 
@@ -76,22 +76,22 @@ class Rule:
     def from_callable(function: Callable) -> Rule:
         """A Python function of a RuleInput that returns two numbers."""
 
-class Loop(enum.Enum):
-    """The loop that a learner runs."""
+class Learner(enum.Enum):
+    """By the loop that it runs; or a mixture."""
 
     affine = 0
 
-    diagonal = 1
+    elastic = 1
 
-    projected = 2
+    l1_constrained = 2
 
-    whitened = 3
+    p_norm = 3
 
-    full = 4
+    exponential = 4
 
-    full_row_inside = 5
+    exponential_signed = 5
 
-    factored = 6
+    voted = 6
 
     soft_threshold = 7
 
@@ -117,43 +117,43 @@ class Loop(enum.Enum):
 
     randomized_rounding = 18
 
-    herded = 19
+    feature_groups = 19
 
-    fading_visits = 20
+    task_groups = 20
 
-    fading_rows = 21
+    largest = 21
 
-    projected_fading_visits = 22
+    diagonal = 22
 
-    projected_fading_rows = 23
+    projected = 23
 
-    restarting = 24
+    whitened = 24
 
-    l1_constrained = 25
+    herded = 25
 
-    elastic = 26
+    fading_visits = 26
 
-    p_norm = 27
+    fading_rows = 27
 
-    exponential = 28
+    projected_fading_visits = 28
 
-    exponential_signed = 29
+    projected_fading_rows = 29
 
-    voted = 30
+    restarting = 30
 
-    largest = 31
+    surest = 31
 
-    surest = 32
+    full = 32
 
-    feature_groups = 33
+    full_row_inside = 33
 
-    task_groups = 34
+    factored = 34
 
-    yarrow = 35
+    joint = 35
 
-    yarrow_regression = 36
+    yarrow = 36
 
-    joint = 37
+    yarrow_regression = 37
 
 class Strategy(enum.Enum):
     """How classes become columns of weights."""
@@ -190,10 +190,14 @@ class WhenFull(enum.Enum):
 
     prune = 2
 
+NO_LIMIT: int = 2147483647
+
+MOST_HASH_BITS: int = 30
+
 class ModelF32:
     """A learner with its names, classes and lock."""
 
-    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, max_classes: int, class_weights: list, costs: list) -> None: ...
+    def __init__(self, *, kind: Learner, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], constants: Mapping[str, Sequence[float]], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, max_classes: int, class_weights: list, costs: list) -> None: ...
 
     def declare_groups(self, names: list, groups: Sequence[int]) -> None:
         """Before the first row: the group of each name, numbered from 0."""
@@ -243,11 +247,6 @@ class ModelF32:
         The score of one column by the last weights, even where averages predict.
         """
 
-    def radius(self, coverage: float) -> float:
-        """
-        Half the width of the interval around a prediction that holds the target so often.
-        """
-
     def plane(self, which: int) -> tuple:
         """
         Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both as they count now), and the column of each class.
@@ -260,6 +259,10 @@ class ModelF32:
         """
         The covariance of the weights of each class, in the order of their appearance; of a joint one the part between each two.
         """
+
+    @property
+    def planes(self) -> list[str]:
+        """What the numbers of a feature and column are called, in their order."""
 
     @property
     def t(self) -> float: ...
@@ -305,6 +308,28 @@ class ModelF32:
     def explain(self, names: list, values: Sequence[float], of_class: int) -> tuple:
         """
         What a unit of each feature adds to a class's score of the row that they make, what the constant adds, whether all of it is the score, and what values of 0 add.
+        """
+
+    def settled(self, order: Sequence[int]) -> dict:
+        """
+        What a mixture predicts by (docs/export.md), of its classes in this order.
+        """
+
+    @property
+    def experts(self) -> list[tuple[str, float, float]]:
+        """
+        Of a mixture: its experts, what each is worth, and how much of a prediction it makes.
+        """
+
+    @property
+    def intervals(self) -> list[tuple[float, float, float]]:
+        """
+        Coverages of intervals, half their widths, and how often they held the target.
+        """
+
+    def radius(self, coverage: float) -> float:
+        """
+        Half the width of the interval around a prediction that holds the target so often.
         """
 
     def get_state(self) -> dict:
@@ -329,7 +354,7 @@ class ModelF32:
 class ModelF64:
     """A learner with its names, classes and lock."""
 
-    def __init__(self, *, loop: Loop, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, max_classes: int, class_weights: list, costs: list) -> None: ...
+    def __init__(self, *, kind: Learner, strategy: Strategy, rule: Rule, rule_parameters: Sequence[float], rivals: int, loop_parameters: Sequence[float], constants: Mapping[str, Sequence[float]], initial_variance: float, intercept: float, epsilon: float, average: bool, hash_bits: int, max_features: int, when_full: WhenFull, declared: list, max_classes: int, class_weights: list, costs: list) -> None: ...
 
     def declare_groups(self, names: list, groups: Sequence[int]) -> None:
         """Before the first row: the group of each name, numbered from 0."""
@@ -379,11 +404,6 @@ class ModelF64:
         The score of one column by the last weights, even where averages predict.
         """
 
-    def radius(self, coverage: float) -> float:
-        """
-        Half the width of the interval around a prediction that holds the target so often.
-        """
-
     def plane(self, which: int) -> tuple:
         """
         Numbers per slot (0: intercept) and column (0: the weights, 1: their variances, both as they count now), and the column of each class.
@@ -396,6 +416,10 @@ class ModelF64:
         """
         The covariance of the weights of each class, in the order of their appearance; of a joint one the part between each two.
         """
+
+    @property
+    def planes(self) -> list[str]:
+        """What the numbers of a feature and column are called, in their order."""
 
     @property
     def t(self) -> float: ...
@@ -443,6 +467,28 @@ class ModelF64:
         What a unit of each feature adds to a class's score of the row that they make, what the constant adds, whether all of it is the score, and what values of 0 add.
         """
 
+    def settled(self, order: Sequence[int]) -> dict:
+        """
+        What a mixture predicts by (docs/export.md), of its classes in this order.
+        """
+
+    @property
+    def experts(self) -> list[tuple[str, float, float]]:
+        """
+        Of a mixture: its experts, what each is worth, and how much of a prediction it makes.
+        """
+
+    @property
+    def intervals(self) -> list[tuple[float, float, float]]:
+        """
+        Coverages of intervals, half their widths, and how often they held the target.
+        """
+
+    def radius(self, coverage: float) -> float:
+        """
+        Half the width of the interval around a prediction that holds the target so often.
+        """
+
     def get_state(self) -> dict:
         """The exact training state as named arrays."""
 
@@ -462,9 +508,38 @@ class ModelF64:
 
     def predict_from(self, reader: TextReaderF64, scores: bool, variances: bool) -> object: ...
 
+def classifier_constants() -> dict[str, list[float]]:
+    """
+    The numbers of YarrowClassifier, by their names in core/mixture/constants.hpp.
+    """
+
+def regressor_constants() -> dict[str, list[float]]:
+    """Those of YarrowRegressor."""
+
+SPLINE_FEATURES: int = 128
+
+COLUMN_SHARE: float = 0.99
+
+LEAST_COVERAGE: float = 0.5
+
+MOST_COVERAGE: float = 0.99
+
+SCALARS: list = ...
+
+CALIBRATION_BINS: int = 96
+
+NAMES_UNKNOWN: int = 4
+
 def two_classes(scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', writable=False)], variances: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', writable=False)], calibrations: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', writable=False)], mirrored: bool) -> object:
     """
     Probabilities of two classes by their scores and variances, a calibration a row; mirrored scores are one margin and its mirror image.
+    """
+
+MOST_CLASSES: int = 10000
+
+def check_new_class(label: object, known: int, limit: int) -> None:
+    """
+    Refuses one class more than those known, where no more than a limit may appear.
     """
 
 def number_texts(labels: list) -> object:

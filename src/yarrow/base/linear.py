@@ -30,8 +30,6 @@ from yarrow.saving import export_file
 if TYPE_CHECKING:
     from yarrow.online.core_stream import Learning
 
-NO_LIMIT = 2**31 - 1
-
 
 @estimator
 class LinearModel(CoreRule, CoreEstimator):
@@ -70,7 +68,7 @@ class LinearModel(CoreRule, CoreEstimator):
         default=None,
         doc="Hash feature names into 2**hash_bits places instead of keeping them.",
         at_least=1,
-        at_most=30,
+        at_most=_core.MOST_HASH_BITS,
     )
     max_features: int | None = integer(
         default=None,
@@ -87,8 +85,8 @@ class LinearModel(CoreRule, CoreEstimator):
     #: family of the learner, and what a row costs, for the table of all learners
     family: ClassVar[str] = ""
     row_costs: ClassVar[str] = "O(nnz)"
-    #: its loop in the core, named as its rule is, and what rows it learns
-    core_loop: ClassVar[str]
+    #: its learner in the core, named as its rule is, and what rows it learns
+    core_learner: ClassVar[str]
     core_strategy: ClassVar[str]
     #: the parameters that the loop must know beside its rule, in its order
     loop_settings: ClassVar[tuple[str, ...]] = ()
@@ -106,14 +104,18 @@ class LinearModel(CoreRule, CoreEstimator):
 
     # -- what a subclass says --------------------------------------------------------------------
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop[self.core_loop.format_map(vars(self))]
+    def _kind(self) -> _core.Learner:
+        return _core.Learner[self.core_learner.format_map(vars(self))]
 
     def _rule_parameters(self) -> list[float]:
         return [float(getattr(self, name)) for name in self._rule().parameters]
 
     def _loop_parameters(self) -> list[float]:
         return [float(getattr(self, name)) for name in self.loop_settings]
+
+    def _constants(self) -> dict[str, list[float]]:
+        """Of a mixture, those that are not its own, by their names in the core."""
+        return {}
 
     def _initial_variance(self) -> float:
         return 1.0
@@ -129,7 +131,7 @@ class LinearModel(CoreRule, CoreEstimator):
 
     def _most_classes(self) -> int:
         """How many classes may appear."""
-        return NO_LIMIT
+        return _core.NO_LIMIT
 
     def _rivals(self) -> int:
         """How many rivals are met at once; 0: all."""
@@ -161,18 +163,19 @@ class LinearModel(CoreRule, CoreEstimator):
         self._check_parameters()
         model_type = _core.ModelF32 if self.dtype == "float32" else _core.ModelF64
         return model_type(
-            loop=self._loop(),
+            kind=self._kind(),
             strategy=_core.Strategy.joint if joint else self._strategy(declared),
             rule=self._rule(),
             rule_parameters=self._rule_parameters(),
             rivals=self._rivals(),
             loop_parameters=self._loop_parameters(),
+            constants=self._constants(),
             initial_variance=self._initial_variance(),
             intercept=self.intercept_scaling if self.fit_intercept and not joint else 0.0,
             epsilon=self._epsilon(),
             average=bool(getattr(self, "average", False)),
             hash_bits=self.hash_bits or 0,
-            max_features=NO_LIMIT if self.max_features is None else self.max_features,
+            max_features=_core.NO_LIMIT if self.max_features is None else self.max_features,
             when_full={
                 "error": _core.WhenFull.refuse,
                 "drop": _core.WhenFull.drop,

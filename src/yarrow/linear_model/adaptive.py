@@ -33,10 +33,10 @@ class _AdaGrad:
     delta: float
     variant: Variant
 
-    def _loop(self) -> _core.Loop:
+    def _kind(self) -> _core.Learner:
         if self.variant == "mirror":
-            return _core.Loop.adagrad_mirror
-        return _core.Loop.adagrad_dual
+            return _core.Learner.adagrad_mirror
+        return _core.Learner.adagrad_dual
 
     loop_settings: ClassVar[tuple[str, ...]] = ("l1", "eta", "delta")
 
@@ -102,7 +102,7 @@ class _FTRL:
     l1: float
     l2: float
 
-    core_loop = "ftrl_proximal"
+    core_learner = "ftrl_proximal"
     loop_settings: ClassVar[tuple[str, ...]] = ("l1", "alpha", "beta", "l2")
 
 

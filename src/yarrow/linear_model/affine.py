@@ -25,7 +25,7 @@ class AffineLoop:
     """The affine loop."""
 
     family = "affine"
-    core_loop = "affine"
+    core_learner = "affine"
 
 
 class AffineFamily(Averaging, AffineLoop):

@@ -56,11 +56,11 @@ class ConfidenceClassifier(MarginProbabilities, LinearClassifier):
         )
     }
 
-    core_loop = "{covariance}"
+    core_learner = "{covariance}"
 
-    def _loop(self) -> _core.Loop:
+    def _kind(self) -> _core.Learner:
         apart = getattr(self, "covariance", "") == "joint" and not self._is_joint
-        return _core.Loop.full if apart else super()._loop()
+        return _core.Learner.full if apart else super()._kind()
 
     def _loop_parameters(self) -> list[float]:
         own = super()._loop_parameters()
@@ -193,8 +193,8 @@ class SOPClassifier(ConfidenceClassifier):
 
     is_exportable = False
 
-    def _loop(self) -> _core.Loop:
-        whitened = {"diagonal": _core.Loop.whitened, "full": _core.Loop.full_row_inside}
+    def _kind(self) -> _core.Learner:
+        whitened = {"diagonal": _core.Learner.whitened, "full": _core.Learner.full_row_inside}
         return whitened[self.covariance]
 
     core_rule = "second_order_perceptron"

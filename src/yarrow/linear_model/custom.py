@@ -81,8 +81,8 @@ class CustomClassifier(LinearClassifier):
 
     family = "custom"
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.affine if self.loop == "affine" else _core.Loop[self.covariance]
+    def _kind(self) -> _core.Learner:
+        return _core.Learner.affine if self.loop == "affine" else _core.Learner[self.covariance]
 
     def _loop_parameters(self) -> list[float]:
         return [] if self.loop == "affine" else covariance_parameters(self.covariance, self.rank)

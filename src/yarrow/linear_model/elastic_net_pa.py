@@ -50,7 +50,7 @@ class ElasticNetPAClassifier(ForgettingRule, OneVersusRest, LinearClassifier):
     C: float | None = price_or_none()
     update: UpdateOn = update_on()
 
-    core_loop = "elastic"
+    core_learner = "elastic"
 
     core_rule = "elastic_pa"
 

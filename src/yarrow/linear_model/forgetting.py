@@ -65,12 +65,12 @@ class ForgettingAROWClassifier(_ForgettingRule):
     loss: Literal["squared_hinge", "hinge"] = _loss()
     covariance: Covariance = covariance("diagonal", "projected")
 
-    def _loop(self) -> _core.Loop:
+    def _kind(self) -> _core.Learner:
         loops = {
-            ("diagonal", "visits"): _core.Loop.fading_visits,
-            ("diagonal", "rows"): _core.Loop.fading_rows,
-            ("projected", "visits"): _core.Loop.projected_fading_visits,
-            ("projected", "rows"): _core.Loop.projected_fading_rows,
+            ("diagonal", "visits"): _core.Learner.fading_visits,
+            ("diagonal", "rows"): _core.Learner.fading_rows,
+            ("projected", "visits"): _core.Learner.projected_fading_visits,
+            ("projected", "rows"): _core.Learner.projected_fading_rows,
         }
         return loops[self.covariance, self.clock]
 
@@ -110,7 +110,7 @@ class ARCORClassifier(_ForgettingRule):
     )
     loss: Literal["squared_hinge", "hinge"] = _loss()
 
-    core_loop = "restarting"
+    core_learner = "restarting"
 
     def _loop_parameters(self) -> list[float]:
         return [self.floor, self.power, self._initial_variance()]

@@ -43,10 +43,10 @@ class SGFTClassifier(ProximalClassifier):
     eta0: float = first_step()
     power: float = step_power()
 
-    def _loop(self) -> _core.Loop:
+    def _kind(self) -> _core.Learner:
         if self.cumulative:
-            return _core.Loop.frequency_cumulative_penalty
-        return _core.Loop.frequency_penalty
+            return _core.Learner.frequency_cumulative_penalty
+        return _core.Learner.frequency_penalty
 
     loop_settings = ("l1", "eta0", "power", "p", "cap")
 
@@ -83,5 +83,5 @@ class FrequencyRDAClassifier(ProximalClassifier):
     loss: Loss = loss()
 
     takes_gradients = True
-    core_loop = "frequency_dual_averaging"
+    core_learner = "frequency_dual_averaging"
     loop_settings = ("l1", "gamma", "p", "cap")

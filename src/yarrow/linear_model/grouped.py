@@ -76,7 +76,7 @@ class GroupLassoClassifier(_DualAverager):
     gamma: float = number(default=1.0, doc=GAMMA, above=0)
     loss: Loss = loss()
 
-    core_loop = "feature_groups"
+    core_learner = "feature_groups"
     loop_settings = ("l1", "l21", "gamma")
 
     def _new_model(self, *settings: Any, **more: Any) -> CoreModel:
@@ -128,7 +128,7 @@ class MultiTaskClassifier(_DualAverager):
     gamma: float = number(default=1.0, doc=GAMMA, above=0)
     loss: Loss = loss()
 
-    core_loop = "task_groups"
+    core_learner = "task_groups"
 
     def _loop_parameters(self) -> list[float]:
         return [self.l1, self.l21, self.gamma, float(self.multiclass == "top1")]

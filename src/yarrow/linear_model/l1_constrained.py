@@ -44,6 +44,6 @@ class L1ConstrainedPAClassifier(OneVersusRest, LinearClassifier):
         default=10.0, doc="The most that all absolute weights may sum up to.", above=0
     )
 
-    core_loop = "l1_constrained"
+    core_learner = "l1_constrained"
     core_rule = "l1_constrained"
     loop_settings = ("beta",)

@@ -31,7 +31,7 @@ class AROWRegressor(Averaging, LinearRegressor):
 
     family = "confidence"
 
-    core_loop = "{covariance}"
+    core_learner = "{covariance}"
     core_rule = "arow_squared"
 
     @property

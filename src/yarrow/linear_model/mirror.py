@@ -45,7 +45,7 @@ class PNormClassifier(LinearClassifier):
     power: float = step_power()
 
     family = "mirror"
-    core_loop = "p_norm"
+    core_learner = "p_norm"
 
     core_rule = "descent_{loss}"
 
@@ -90,7 +90,7 @@ class ALMApClassifier(OneVersusRest, LinearClassifier):
     C: float = number(default=math.sqrt(2), doc="Scale of the steps.", above=0)
 
     family = "mirror"
-    core_loop = "p_norm"
+    core_learner = "p_norm"
     core_rule = "alma_p"
 
     def _rule_parameters(self) -> list[float]:
@@ -126,7 +126,7 @@ class EGClassifier(LinearClassifier):
     loss: Loss = choice(default="hinge", options=_LOSSES, doc=LOSS)
 
     family = "mirror"
-    core_loop = "exponential_signed"
+    core_learner = "exponential_signed"
 
     core_rule = "exponentiated_{loss}"
 
@@ -158,8 +158,8 @@ class EGRegressor(LinearRegressor):
 
     family = "mirror"
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.exponential_signed if self.signed else _core.Loop.exponential
+    def _kind(self) -> _core.Learner:
+        return _core.Learner.exponential_signed if self.signed else _core.Learner.exponential
 
     core_rule = "exponentiated_squared"
     loop_settings = ("U",)

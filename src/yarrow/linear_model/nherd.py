@@ -34,14 +34,14 @@ class NHERDClassifier(Averaging, ConfidenceClassifier):
         doc="The best diagonal map, the diagonal of the precision or of the covariance; or all.",
     )
 
-    def _loop(self) -> _core.Loop:
+    def _kind(self) -> _core.Learner:
         # The paper's "project" keeps the diagonal of the precision, as our diagonal loop does; its
         # "drop" keeps that of the covariance, which is our projected one.
         return {
-            "exact": _core.Loop.herded,
-            "project": _core.Loop.diagonal,
-            "drop": _core.Loop.projected,
-            "full": _core.Loop.full,
+            "exact": _core.Learner.herded,
+            "project": _core.Learner.diagonal,
+            "drop": _core.Learner.projected,
+            "full": _core.Learner.full,
         }[self.covariance]
 
     def _rule(self) -> _core.Rule:

@@ -55,7 +55,7 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
 
     family = "affine"
     core_strategy = "examples"
-    core_loop = "affine"
+    core_learner = "affine"
     core_rule = "one_class_{variant}"
 
     # -- scikit-learn ----------------------------------------------------------------------------

@@ -71,8 +71,8 @@ class _Fobos:
     eta0: float
     power: float
 
-    def _loop(self) -> _core.Loop:
-        return _core.Loop.elastic_net if self.l2 > 0 else _core.Loop.soft_threshold
+    def _kind(self) -> _core.Learner:
+        return _core.Learner.elastic_net if self.l2 > 0 else _core.Learner.soft_threshold
 
     loop_settings: ClassVar[tuple[str, ...]] = ("l1", "eta0", "power", "l2")
 
@@ -137,7 +137,7 @@ class CumulativePenaltyClassifier(ProximalClassifier):
     eta0: float = first_step()
     power: float = step_power()
 
-    core_loop = "cumulative_penalty"
+    core_learner = "cumulative_penalty"
     loop_settings = ("l1", "eta0", "power")
 
 
@@ -150,7 +150,7 @@ class _DualAveraging:
     rho: float
     l2: float
 
-    core_loop = "dual_averaging"
+    core_learner = "dual_averaging"
 
     def _loop_parameters(self) -> list[float]:
         if self.gamma == 0 and self.l2 == 0:

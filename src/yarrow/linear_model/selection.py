@@ -94,7 +94,7 @@ class OFSClassifier(_Budget, LinearClassifier):
                 f"Got {self.eta!r} * {self.lam!r}."
             )
 
-    core_loop = "largest"
+    core_learner = "largest"
 
     def _rule(self) -> _core.Rule:
         return {"whole": rules.ofs, "partial": rules.ofs_partial}[self.inputs]
@@ -126,6 +126,6 @@ class SOFSClassifier(_Budget, ConfidenceClassifier):
 
     r: float = caution()
 
-    core_loop = "surest"
+    core_learner = "surest"
     core_rule = "arow"
     loop_settings = ("B",)

@@ -38,7 +38,7 @@ class TruncatedGradientClassifier(ProximalClassifier):
     eta0: float = first_step()
     power: float = step_power()
 
-    core_loop = "truncated_gradient"
+    core_learner = "truncated_gradient"
     loop_settings = ("gravity", "eta0", "power", "theta", "every")
 
 
@@ -67,5 +67,5 @@ class CoefficientRoundingClassifier(ProximalClassifier):
     eta0: float = first_step()
     power: float = step_power()
 
-    core_loop = "randomized_rounding"
+    core_learner = "randomized_rounding"
     loop_settings = ("theta", "every")

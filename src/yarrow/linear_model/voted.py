@@ -42,7 +42,7 @@ class VotedPerceptron(OneVersusRest, LinearClassifier):
 
     family = "voted"
     is_exportable = False
-    core_loop = "voted"
+    core_learner = "voted"
     core_rule = "voted_perceptron"
 
     def _loop_parameters(self) -> list[float]:

@@ -11,31 +11,8 @@ from yarrow.base.probabilities import MarginProbabilities
 from yarrow.data.arrays import Array
 from yarrow.estimator import estimator
 from yarrow.lazy import np
-from yarrow.linear_model.settled import settled_classifier
 from yarrow.parameters import number
 from yarrow.saving import export_experts, export_file
-
-#: experts: r of AROW or the rate of AdaGrad, and how much of its confidence a visit leaves; the
-#: first AROW sees values times what they say to naive Bayes
-AROW_EXPERTS = ((0.3, 1.0), (0.03, 1.0), (1.0, 0.9), (1.0, 0.7))
-ADAGRAD_EXPERTS = ((1.0, 0.99), (0.5, 1.0))
-EXPERTS = (*AROW_EXPERTS, *ADAGRAD_EXPERTS)
-#: what the mixture gives to these at first, half to those that forget; then to AROW on splines,
-#: to naive Bayes and to AROW with a full covariance, which learn from few rows, and to AROW on
-#: products of two values
-FIRST_WEIGHTS = (*(1 / 6 if memory == 1 else 1 / 12 for _, memory in EXPERTS), 0.5, 0.5, 1.0, 0.5)
-FIRST_VARIANCES = (0.3,) * len(FIRST_WEIGHTS)
-#: r of the mixture; what each row adds to its variances, from which row on less (as 1/row), and
-#: which part of it at least
-MIXTURE = (1.0, 1e-4, 300.0, 0.1)
-#: r of AROW on splines
-SPLINE = (0.1,)
-#: r of AROW with a full covariance, and which part of r a row's variance has to be to shrink it
-COVARIANCE = (0.1, 0.03)
-#: r of AROW on products of two values
-PAIRS = (0.3,)
-#: what naive Bayes adds to the counts of a feature, and to those of all
-SMOOTHING = (0.3, 10.0)
 
 
 @estimator
@@ -72,32 +49,14 @@ class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
     )
 
     tells_missing = True
-    core_loop = "yarrow"
+    core_learner = "yarrow"
     core_rule = "arow"
 
     def _rule_parameters(self) -> list[float]:
         return []
 
-    def _loop_parameters(self) -> list[float]:
-        rates, memories = zip(*EXPERTS, strict=True)
-        return [
-            *rates,
-            *memories,
-            *FIRST_WEIGHTS,
-            *FIRST_VARIANCES,
-            *MIXTURE,
-            *SPLINE,
-            *COVARIANCE,
-            *PAIRS,
-            *SMOOTHING,
-        ]
-
     def _exported(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        metadata = export_file.described(self)
-        names = [f"AROW, r {r:g}, memory {memory:g}" for r, memory in AROW_EXPERTS]
-        names += [f"AdaGrad, rate {rate:g}, memory {memory:g}" for rate, memory in ADAGRAD_EXPERTS]
-        found = settled_classifier(self, names, len(AROW_EXPERTS), SMOOTHING)
-        return export_experts.packed(*found, metadata)
+        return export_experts.packed(self, self.dtype, export_file.described(self))
 
     @property
     def expert_weights_(self) -> Array:
@@ -106,8 +65,4 @@ class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
         Four AROWs, two logistic regressions, AROW on splines, naive Bayes, AROW with a full
         covariance, AROW on products of two values, whose worth is 0 where it was given up.
         """
-        state = self._fitted.get_state()
-        worth: Array = np.zeros(len(FIRST_WEIGHTS))
-        kept = len(worth) - ("pair_weights" not in state)
-        worth[:kept] = state["mixture"][:kept]
-        return worth
+        return np.array([worth for _, worth, _ in self._fitted.experts])

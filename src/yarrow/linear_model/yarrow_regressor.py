@@ -6,36 +6,15 @@ import dataclasses
 import math
 from typing import Any
 
+from yarrow._core import LEAST_COVERAGE, MOST_COVERAGE
 from yarrow.base.regressor import LinearRegressor
 from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
 from yarrow.io.taught import row_asked
 from yarrow.lazy import np
-from yarrow.linear_model.settled import settled_regressor, shares_of_experts
 from yarrow.parameters import number
 from yarrow.saving import export_experts, export_file
-
-#: r of the AROW that stays; r of the one that forgets, and what a visit leaves of its confidence
-_LINEAR = (0.1, 1.0, 0.95)
-#: r of least squares, and what each row adds to the variances of the one that drifts
-_COVARIANCE = (0.03, 1e-3)
-#: r of AROW on splines
-_SPLINE = (0.1,)
-#: of the stack: r in squared typical errors, the first variances, what each row adds to them
-_STACK = (10.0, 0.1, 1e-4)
-#: how many typical errors one counts at most, and how fast the typical one follows
-_ROBUST = (10.0, 0.05)
-#: of the aggregation: what a row leaves of earlier losses, and the rate
-_AGGREGATION = (0.99, 0.5)
-#: how many deviations a value counts at most; the least rate of intervals
-_LIMITS = (4.0, 0.03)
-
-#: coverages between which intervals are known
-LEAST_COVERAGE, MOST_COVERAGE = 0.5, 0.99
-#: as the core keeps them
-_LEVELS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
-_EXPERTS = ("mean", "last", "steady", "fading", "covariance", "drifting", "spline")
 
 
 @estimator
@@ -76,22 +55,18 @@ class YarrowRegressor(LinearRegressor):
     )
 
     tells_missing = True
-    core_loop = "yarrow_regression"
+    core_learner = "yarrow_regression"
     core_rule = "arow_squared"
 
     def _rule_parameters(self) -> list[float]:
         return []
 
-    def _loop_parameters(self) -> list[float]:
-        return [*_LINEAR, *_COVARIANCE, *_SPLINE, *_STACK, *_ROBUST, *_AGGREGATION, *_LIMITS]
-
     def _exported(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        metadata = export_file.described(self)
-        radii = [self._fitted.radius(level) for level in _LEVELS]
-        found = settled_regressor(self, _EXPERTS, _AGGREGATION[1], _LIMITS[0])
+        coverages, radii, _ = zip(*self._fitted.intervals, strict=True)
         known = math.isfinite(radii[0])  # after two rows
-        intervals = {"coverage": list(_LEVELS), "radius": radii} if known else None
-        return export_experts.packed(*found, metadata | {"intervals": intervals})
+        told = {"coverage": list(coverages), "radius": list(radii)} if known else None
+        metadata = export_file.described(self) | {"intervals": told}
+        return export_experts.packed(self, "float64", metadata)
 
     # -- intervals ---------------------------------------------------------------------------------
 
@@ -118,10 +93,7 @@ class YarrowRegressor(LinearRegressor):
     @property
     def coverage_(self) -> dict[float, float]:
         """Of each coverage that is tracked, how often the interval held the target."""
-        numbers = self._fitted.get_state()["regression"]
-        tested, covered = float(numbers[6]), numbers[-len(_LEVELS) :]
-        shares = (float(n) / tested if tested else math.nan for n in covered)
-        return dict(zip(_LEVELS, shares, strict=True))
+        return {coverage: covered for coverage, _, covered in self._fitted.intervals}
 
     @property
     def _share_of_last_target(self) -> float:
@@ -129,14 +101,12 @@ class YarrowRegressor(LinearRegressor):
 
         Then the model knows what comes next, and little of rows that come much later.
         """
-        state = self._fitted.get_state()
-        return shares_of_experts(state, _EXPERTS, _AGGREGATION[1])["last"]
+        return {name: share for name, _, share in self._fitted.experts}["last"]
 
     @property
     def expert_weights_(self) -> dict[str, float]:
         """What each expert is worth to the stack."""
-        worth = self._fitted.get_state()["regression"][7 : 7 + len(_EXPERTS)]
-        return dict(zip(_EXPERTS, map(float, worth), strict=True))
+        return {name: worth for name, worth, _ in self._fitted.experts}
 
 
 def _check_coverage(coverage: float) -> None:

@@ -34,6 +34,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from yarrow._core import COLUMN_SHARE
 from yarrow.lazy import np
 
 Numbers = dict[str, Any]
@@ -52,13 +53,14 @@ class Quantity(NamedTuple):
 class Family:
     """How one kind of loop is read and written.
 
-    `read` gets the saved state, its planes in double, and the settings; `write` makes planes of
-    quantities again, and tensors for what the state has beside them.
+    `read` gets the saved state, its planes in double, by the core's names and a line for each of
+    one name, and the settings; `write` makes planes of quantities again, and tensors for what the
+    state has beside them.
     """
 
     quantities: Mapping[str, Quantity]
     read: Callable[[Numbers, Any, Settings], Numbers]
-    write: Callable[[Numbers, Settings], tuple[list[Any], Numbers]]
+    write: Callable[[Numbers, Settings], tuple[Numbers, Numbers]]
 
 
 class Settings(NamedTuple):
@@ -78,15 +80,17 @@ COUNTS = {
 
 
 def _read_affine(state: Numbers, planes: Any, settings: Settings) -> Numbers:
-    found = {"weight": state["scale"] * planes[0]}
+    found = {"weight": state["scale"] * planes["weight"]}
     if settings.average:
-        found["past"] = state["scale_sum"] * planes[0] - planes[1]
+        found["past"] = state["scale_sum"] * planes["weight"] - planes["average"]
     return found
 
 
-def _write_affine(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
-    planes = [sums["weight"], *([-sums["past"]] if settings.average else [])]
-    return planes, {"ww": np.square(sums["weight"]).sum(axis=0)}
+def _write_affine(sums: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
+    planes = {"weight": sums["weight"]}
+    if settings.average:
+        planes["average"] = -sums["past"]
+    return planes, {"ww": np.square(sums["weight"]).sum(axis=(0, 1))}
 
 
 _PAST = {"past": Quantity("cell", signed=True)}  #: of all past weights
@@ -115,10 +119,10 @@ def _quantities(gained: str) -> dict[str, Quantity]:
 
 
 def _read_gaussian(state: Numbers, planes: Any, settings: Settings) -> Numbers:
-    mean, precision = planes[0], 1 / planes[1]
+    mean, precision = planes["mean"], 1 / planes["variance"]
     found = {"precision": precision - settings.prior, "sum": precision * mean, "step": mean}
     if settings.average:
-        found["past"] = state["scalars"][0] * mean - planes[2]
+        found["past"] = state["t"] * mean - planes["average"]
     return found
 
 
@@ -127,41 +131,43 @@ def _precision(sums: Numbers, settings: Settings) -> Any:
     return np.maximum(sums["precision"] + settings.prior, settings.prior)
 
 
-def _write_gaussian(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+def _write_gaussian(sums: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
     precision = _precision(sums, settings)
     mean = _sum(sums, precision, settings) / precision
-    past = [sums["t"] * mean - sums["past"]] if settings.average else []
-    return [mean, 1 / precision, *past], {}
+    past = {"average": sums["t"] * mean - sums["past"]} if settings.average else {}
+    return {"mean": mean, "variance": 1 / precision, **past}, {}
 
 
 def _read_whitened(state: Numbers, planes: Any, settings: Settings) -> Numbers:
-    gradient, variance = planes
+    gradient, variance = planes["mean"], planes["variance"]  # it keeps gradients for the mean
     precision = 1 / variance - settings.prior
     return {"precision": precision, "sum": gradient, "step": gradient * variance}
 
 
-def _write_whitened(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+def _write_whitened(sums: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
     precision = _precision(sums, settings)
-    return [_sum(sums, precision, settings), 1 / precision], {}
+    return {"mean": _sum(sums, precision, settings), "variance": 1 / precision}, {}
 
 
 def _read_dual(state: Numbers, planes: Any, settings: Settings) -> Numbers:
-    return {"sum": planes[0], "step": planes[0] / np.sqrt(state["scalars"][0])}
+    gradients = planes["gradients"]
+    return {"sum": gradients, "step": gradients / np.sqrt(state["t"])}
 
 
-def _write_dual(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+def _write_dual(sums: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
     # Sixteen sums that all answer to weights of zero are four times too long.
-    return [sums["sum"] if settings.began < 0 else sums["step"] * np.sqrt(sums["t"])], {}
+    gradients = sums["sum"] if settings.began < 0 else sums["step"] * np.sqrt(sums["t"])
+    return {"gradients": gradients}, {}
 
 
 def _read_adaptive(state: Numbers, planes: Any, settings: Settings) -> Numbers:
-    gradient, root = planes
+    gradient, root = planes["gradients"], planes["root"]
     return {"squares": np.square(root), "sum": gradient, "step": gradient / (1 + root)}
 
 
-def _write_adaptive(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+def _write_adaptive(sums: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
     root = np.sqrt(np.maximum(sums["squares"], 0))
-    return [_sum(sums, 1 + root, settings), root], {}
+    return {"gradients": _sum(sums, 1 + root, settings), "root": root}, {}
 
 
 _GAINED = {"precision": Quantity("cell"), **_quantities("precision")}
@@ -174,36 +180,31 @@ _ADAPTIVE = Family(
     {"squares": Quantity("cell"), **_quantities("squares")}, _read_adaptive, _write_adaptive
 )
 
-# -- YarrowClassifier: its planes are those of core/mixture/experts.hpp ----------------------------
-
-_LINEAR = 6  #: experts whose score is a sum
-_EXPERTS = 9  #: without products of two values, which are given up: they do not add up
-_COLUMN = 0.99  #: of rows have a feature that is a column (core/mixture/table_columns.hpp)
-MOST_FEW = 128  #: features up to which it keeps splines
+# -- YarrowClassifier: products of two values are given up, since they do not add up ---------------
 
 
 def _read_mixture(state: Numbers, planes: Any, settings: Settings) -> Numbers:
-    hits, visits, mean, deviation = planes[2 * _LINEAR :]
-    rows, values, weight = state["mixture"][-3:]
-    worth = state["pair_trial" if "pair_trial" in state else "mixture"]
+    hits, visits, mean = planes["hits"], planes["visits"], planes["mean"]
+    counted = state["mixture"][-3:]
+    _, values, weight = counted  # rows stand before them
     return {
-        "experts": planes[:_LINEAR],
-        "confidence": planes[_LINEAR : 2 * _LINEAR],
+        "experts": planes["weight"],
+        "confidence": planes["precision"],
         # The mirror column has the other hits: what is signed is how far they lean.
         "lean": 2 * hits - visits,
         "visits": visits,
         "total": visits * mean,
-        "squares": visits * (np.square(deviation) + np.square(mean)),
-        "worth": worth[: _EXPERTS * (_EXPERTS + 1)],
+        "squares": visits * (np.square(planes["deviation"]) + np.square(mean)),
+        "worth": state["pair_trial" if "pair_trial" in state else "mixture"][:-3],
         "drift": 1 / state["mixture_drift_rows"] if "mixture_drift_rows" in state else np.zeros(1),
         "seeks": np.array([float("table_columns" in state)]),
-        "counted": np.array([rows, values, weight]),
+        "counted": counted,
         "class_lean": 2 * state["mixture_hits"] - values,
         "class_weight": 2 * state["mixture_weights"] - weight,
     }
 
 
-def _write_mixture(sums: Numbers, settings: Settings) -> tuple[list[Any], Numbers]:
+def _write_mixture(sums: Numbers, settings: Settings) -> tuple[Numbers, Numbers]:
     visits = np.maximum(sums["visits"], 0)
     seen = np.where(visits > 0, visits, 1)
     mean = sums["total"] / seen
@@ -214,18 +215,18 @@ def _write_mixture(sums: Numbers, settings: Settings) -> tuple[list[Any], Number
     if sums["drift"] > 0:
         tensors["mixture_drift_rows"] = 1 / sums["drift"]
     if sums["seeks"] > 0:
-        n = visits[:, 0]
-        tensors["table_columns"] = np.flatnonzero(n[1:] >= _COLUMN * n[0]).astype(np.int32)
+        n = visits[0, :, 0]
+        tensors["table_columns"] = np.flatnonzero(n[1:] >= COLUMN_SHARE * n[0]).astype(np.int32)
     for name, key, of_all in (("hits", "class_lean", 1), ("weights", "class_weight", 2)):
         tensors[f"mixture_{name}"] = _share(sums[key], counted[of_all])
-    return [
-        *sums["experts"],
-        *np.maximum(sums["confidence"], 0),
-        _share(sums["lean"], visits),
-        visits,
-        mean,
-        np.sqrt(variance),
-    ], tensors
+    return {
+        "weight": sums["experts"],
+        "precision": np.maximum(sums["confidence"], 0),
+        "hits": _share(sums["lean"], visits),
+        "visits": visits,
+        "mean": mean,
+        "deviation": np.sqrt(variance),
+    }, tensors
 
 
 def _share(lean: Any, of_all: Any) -> Any:
@@ -246,7 +247,7 @@ _MIXTURE = Family(
     _write_mixture,
 )
 
-#: by the name of the loop
+#: by the name of the core's learner
 FAMILIES = {
     "affine": _AFFINE,
     **dict.fromkeys(("diagonal", "projected", "herded"), _GAUSSIAN),

@@ -8,7 +8,13 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from yarrow._core import column_sources
+from yarrow._core import (
+    CALIBRATION_BINS,
+    NAMES_UNKNOWN,
+    SCALARS,
+    SPLINE_FEATURES,
+    column_sources,
+)
 from yarrow.base.linear import LinearModel
 from yarrow.errors import ParameterError
 from yarrow.lazy import np
@@ -16,15 +22,11 @@ from yarrow.merging.families import (
     COUNTS,
     FAMILIES,
     KEEPING,
-    MOST_FEW,
     Family,
     Numbers,
     Quantity,
     Settings,
 )
-
-_BINS = 96  #: of a calibration, where all are in use
-_NAMES_UNKNOWN = 4  #: as the core says of an older file, which does not tell what taught a model
 
 
 def merge(parts: Iterable[Any], base: Any = None) -> Any:
@@ -103,6 +105,7 @@ class Sums:
     features: list[Any] | None  #: names; None: they are hashed
     hashed_kinds: int  #: what names taught a hashed model, see core/data/named_row.hpp
     classes: list[Any]  #: in the order of their appearance
+    planes: list[str]  #: what the core calls those of its blocks
     numbers: Numbers
 
     @classmethod
@@ -110,22 +113,22 @@ class Sums:
         """All that a model has learned."""
         family, core, like = _family_of(model), model._fitted, _unlearned(model)
         state = core.get_state()
-        t, updates, mistakes, *_ = state["scalars"]
-        c, lapse = state["scalars"][7:9]
-        numbers = {"t": t, "updates": updates, "mistakes": mistakes, "log_c": np.log(c)}
-        numbers |= {"lapse": lapse}
+        state |= dict(zip(SCALARS, state.pop("scalars"), strict=True))
+        counts = ("t", "updates", "mistakes", "lapse", "column_updates", "column_memory")
+        numbers = {name: state[name] for name in counts} | {"log_c": np.log(state["c"])}
         for side in ("right", "wrong"):
             bins = state[f"calibration_{side}"]
-            numbers[side] = np.pad(bins, (0, _BINS - len(bins)))
-        numbers |= {name: state[name] for name in ("column_updates", "column_memory")}
+            numbers[side] = np.pad(bins, (0, CALIBRATION_BINS - len(bins)))
         planes = np.moveaxis(np.asarray(state["blocks"], dtype=np.float64), 1, 0)
+        named = {name: planes[[n == name for n in core.planes]] for name in core.planes}
         return cls(
             like=like,
             origin={"declared": core.declared, "class_weights": core.class_weights},
             features=None if like.hash_bits else core.feature_names,
-            hashed_kinds=int(state.get("hashed_kinds", [_NAMES_UNKNOWN])[0]),
+            hashed_kinds=int(state.get("hashed_kinds", [NAMES_UNKNOWN])[0]),
             classes=core.classes,
-            numbers=numbers | family.read(state, planes, _settings(like)),
+            planes=core.planes,
+            numbers=numbers | family.read(state, named, _settings(like)),
         )
 
     @classmethod
@@ -209,17 +212,22 @@ class Sums:
     def model(self, began: float = -1) -> Any:
         """The model that has learned this, beyond a base that had learned so many rows."""
         n, classes = self.numbers, len(self.classes)
-        if self.family is FAMILIES["yarrow"] and len(self.features or []) <= MOST_FEW:
+        if self.family is FAMILIES["yarrow"] and len(self.features or []) <= SPLINE_FEATURES:
             raise ParameterError(
-                f"{type(self.like).__name__} cannot be merged while it knows at most {MOST_FEW} "
-                "features, since their splines do not add up: use AROWClassifier."
+                f"{type(self.like).__name__} cannot be merged while it knows at most "
+                f"{SPLINE_FEATURES} features, since their splines do not add up: use "
+                "AROWClassifier."
             )
         settings = _settings(self.like)._replace(began=began)
         planes, tensors = self.family.write(n, settings)
-        blocks = np.ascontiguousarray(np.stack(planes, axis=1), dtype=self.like.dtype)
+        stacked = np.concatenate([planes[name] for name in dict.fromkeys(self.planes)])
+        blocks = np.ascontiguousarray(np.moveaxis(stacked, 0, 1), dtype=self.like.dtype)
         zeros = np.zeros(blocks.shape[2])
         lapse, bound = min(max(n["lapse"], 0.0), 1 - 1 / max(2, classes)), np.abs(blocks).max()
-        scalars = [n["t"], n["updates"], n["mistakes"], classes, 0, bound, bound]
+        scalars = {name: n[name] for name in ("t", "updates", "mistakes")} | {
+            "classes": classes, "penalty": 0, "weight_bound": bound, "sum_bound": bound,
+            "c": np.exp(n["log_c"]), "lapse": lapse, "next_fit": n["t"],
+        }  # fmt: skip
         tensors = {
             "blocks": blocks,
             "scale": zeros + 1,
@@ -228,13 +236,13 @@ class Sums:
             "restarts": zeros,
             "column_updates": n["column_updates"],
             "column_memory": n["column_memory"],
-            "scalars": np.array([*scalars, np.exp(n["log_c"]), lapse, n["t"]], dtype=np.float64),
+            "scalars": np.array([scalars[name] for name in SCALARS], dtype=np.float64),
             "calibration_right": np.maximum(n["right"], 0.0),
             "calibration_wrong": np.maximum(n["wrong"], 0.0),
         } | tensors
         if self.features is not None:
             tensors |= _flat_names(self.features)
-        elif self.hashed_kinds < _NAMES_UNKNOWN:
+        elif self.hashed_kinds < NAMES_UNKNOWN:
             tensors["hashed_kinds"] = np.array([self.hashed_kinds], dtype=np.uint8)
         merged = copy.deepcopy(self.like)
         merged._restore({**self.origin, "tensors": tensors, "classes": self.classes,
@@ -309,14 +317,14 @@ def _family_of(model: Any) -> Family:
         raise ParameterError(
             f"{name} cannot be merged: what it learns is no sum over rows; train it in one place."
         )
-    loop, rule = model._loop().name, model._rule().name
-    if loop not in FAMILIES or rule in KEEPING:
+    kind, rule = model._kind().name, model._rule().name
+    if kind not in FAMILIES or rule in KEEPING:
         raise ParameterError(
-            f"{name} with these settings cannot be merged: the numbers of its loop ({loop}, rule "
+            f"{name} with these settings cannot be merged: the numbers of its loop ({kind}, rule "
             f"{rule}) do not add up; AROWClassifier, PassiveAggressiveClassifier and RDAClassifier "
             "with their defaults can be."
         )
-    return FAMILIES[loop]
+    return FAMILIES[kind]
 
 
 def _check_alike(a: Any, b: Any) -> None:

@@ -8,11 +8,11 @@ term; the metadata says who the experts are. In JSON numbers stand where they be
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from yarrow.data.labels import order_of
 from yarrow.errors import ModelFileError
 from yarrow.lazy import np
 from yarrow.saving import schema
@@ -37,72 +37,26 @@ LARGEST_SCALE = 1e308
 _NUMBER = schema.Number(-LARGEST, LARGEST)
 
 
-@dataclasses.dataclass(frozen=True)
-class Term:
-    """A part of what an expert says: numbers by feature (or pair of them) and score."""
-
-    over: str
-    numbers: Any
-    divided: bool = True
-    of: Any = None  # over products: the number of each feature, from 1 on; 0 for none
-
-
-@dataclasses.dataclass(frozen=True)
-class Expert:
-    """One expert: what it is worth, its constant a score, and its terms."""
-
-    name: str
-    weight: float
-    constant: Any
-    terms: Sequence[Term]
-    cut: float | None = None
-    needs_knots: bool = False
-
-
-@dataclasses.dataclass(frozen=True)
-class Columns:
-    """What brings each feature to scale: z = (x - shift)/unit, up to a limit by size.
-
-    Of those that bend, knots are known; `paired`, of each two of them as well. `zeros` are the
-    places of those whose value is 0 where a row has none.
-    """
-
-    names: list[Any]
-    shift: Any
-    unit: Any
-    bends: Any
-    limit: float
-    paired: bool
-    zeros: list[int]
-
-
 def packed(
-    columns: Columns, experts: Sequence[Expert], metadata: dict[str, Any]
+    model: Any, dtype: str, metadata: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The tensors and the metadata of such an export."""
-    tensors = {
-        "shift": np.asarray(columns.shift, np.float64),
-        "unit": np.asarray(columns.unit, np.float64),
-        "bends": np.asarray(columns.bends, np.uint8),
-        "constant": np.array([expert.constant for expert in experts], np.float64),
-        **pack_names(columns.names),
-    }
+    """The tensors and the metadata of a mixture's export, as the core settles it."""
+    core = model._fitted
+    settled = core.settled(order_of(core.classes).tolist())
+    names, experts = model.feature_names_, settled.pop("experts")
+    tensors = {name: settled.pop(name) for name in ("shift", "unit", "bends")}
+    tensors["constant"] = np.array([expert.pop("constant") for expert in experts])
+    tensors |= pack_names([names[feature] for feature in settled.pop("features").tolist()])
     if metadata["probabilities"] is not None:
         # Two classes are apart by one score, of many the two best by one each: a variance of 1.
         scores = tensors["constant"].shape[1]
         tensors["intercept_variance"] = np.full(scores, 0.5 if scores > 1 else 1.0)
-    described = []
     for number, expert in enumerate(experts):
-        fields = {name: getattr(expert, name) for name in ("name", "weight", "cut", "needs_knots")}
-        terms = [{"over": term.over, "divided": term.divided} for term in expert.terms]
-        described.append(fields | {"terms": terms})
-        for place, term in enumerate(expert.terms):
-            tensors[_tensor(number, place)] = np.ascontiguousarray(term.numbers)
-            if term.of is not None:
-                tensors[_tensor(number, place, "of")] = np.asarray(term.of, np.int64)
-    more = {name: getattr(columns, name) for name in ("limit", "paired", "zeros")}
-    more["experts"] = described
-    return tensors, metadata | more
+        for place, term in enumerate(expert["terms"]):
+            tensors[_tensor(number, place)] = term.pop("numbers").astype(dtype)
+            if (of := term.pop("of")) is not None:
+                tensors[_tensor(number, place, "of")] = of.astype(np.int64)
+    return tensors, metadata | settled | {"experts": experts}
 
 
 def _tensor(expert: int, term: int, what: str = "numbers") -> str:

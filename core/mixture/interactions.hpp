@@ -12,10 +12,10 @@ namespace yarrow {
 /// Weights of products of two values, as long as rows have few of them: what a table's columns, or
 /// a row's categories, say together. The constant is one of the values, so that each value stands
 /// alone as well. Features are numbered as they come, so that every route finds the same places:
-/// pairs of the first 255 have a place each, those of later ones share the table with all others,
-/// by a hash.
+/// products of the first 255 have a place each, those of later ones share the table with all
+/// others, by a hash.
 template <class W>
-struct Pairs {
+struct Interactions {
   static constexpr std::size_t most_values = 48;   ///< of a row; a longer one is passed over
   static constexpr std::size_t most_columns = 64;  ///< beyond these, nothing is kept
   static constexpr std::size_t most_places = 1 << 15;
@@ -87,7 +87,7 @@ struct Pairs {
   /// There may be room for features that are not there yet; a row's last products are filled up to
   /// eight, so that there is room behind the last place, too.
   void make_room(std::size_t n) {
-    for (Numbers& column : columns) column.make_room(places_of(n) + ProductPlaces<W>::at_once);
+    for (Numbers& column : columns) column.make_room(places_of(n) + InteractionPlaces<W>::at_once);
   }
 
   /// More columns than these are too many.
@@ -117,7 +117,7 @@ struct Pairs {
 
 /// The products of a row's values, and their places.
 template <class W>
-class PairRow {
+class InteractionRow {
  public:
   std::vector<Index> new_features;  ///< without a number
 
@@ -125,10 +125,10 @@ class PairRow {
 
   /// Of features that are numbered; or of new ones as well, which are numbered as they come.
   /// Returns whether there are any products.
-  bool place(const Pairs<W>& pairs, const Row<W>& row, const W* x, bool with_new) {
+  bool place(const Interactions<W>& interactions, const Row<W>& row, const W* x, bool with_new) {
     new_features.clear();
-    if (row.size > Pairs<W>::most_values || pairs.is_crowded()) return false;
-    find_numbers(pairs, row, x, with_new);
+    if (row.size > Interactions<W>::most_values || interactions.is_crowded()) return false;
+    find_numbers(interactions, row, x, with_new);
     products_ = n_ * (n_ - 1) / 2 + 1;
     const W length = static_cast<W>(1 / std::sqrt(static_cast<double>(products_)));
     const std::size_t size = (products_ + at_once - 1) / at_once * at_once;
@@ -142,15 +142,16 @@ class PairRow {
       const std::uint32_t number = numbers_[i];
       const W of_one = x_[i] * length;
       are_neighbours_ = are_neighbours_ && number == i;
-      if (number > largest && number <= Pairs<W>::most_exact) {  // as rows of tables have them
+      if (number > largest &&
+          number <= Interactions<W>::most_exact) {  // as rows of tables have them
         largest = number;
-        const Index first = Pairs<W>::first_of(number);
+        const Index first = Interactions<W>::first_of(number);
         for (std::size_t j = 0; j < i; ++j)
           places_[at + j] = first + static_cast<Index>(numbers_[j]);
       } else {
         largest = std::max(largest, number);
         for (std::size_t j = 0; j < i; ++j)
-          places_[at + j] = Pairs<W>::place_of(number, numbers_[j]);
+          places_[at + j] = Interactions<W>::place_of(number, numbers_[j]);
       }
       for (std::size_t j = 0; j < i; ++j) values_[at + j] = of_one * x_[j];
     }
@@ -159,27 +160,28 @@ class PairRow {
     return true;
   }
 
-  double product(const typename Pairs<W>::Numbers& column) const {
+  double product(const typename Interactions<W>::Numbers& column) const {
     return with_kernels<W>(
-        [&](auto kernels) { return kernels.sum_products_of_pairs(all(), column.weights.data()); });
+        [&](auto kernels) { return kernels.sum_interactions(all(), column.weights.data()); });
   }
   /// Each product over P goes to `shares`, which has room for `size()`.
-  double variance(const typename Pairs<W>::Numbers& column, W* shares) const {
+  double variance(const typename Interactions<W>::Numbers& column, W* shares) const {
     return with_kernels<W>([&](auto kernels) {
-      return kernels.sum_variances_of_pairs(all(), column.precisions.data(), shares);
+      return kernels.sum_variances_of_interactions(all(), column.precisions.data(), shares);
     });
   }
   /// AROW's step on a column, by the shares of its variance.
-  void learn(typename Pairs<W>::Numbers& column, const W* shares, W step, W gain) const {
+  void learn(typename Interactions<W>::Numbers& column, const W* shares, W step, W gain) const {
     with_kernels<W>([&](auto kernels) {
-      kernels.learn_pairs(all(), shares, step, gain, column.weights.data(),
-                          column.precisions.data());
+      kernels.learn_interactions(all(), shares, step, gain, column.weights.data(),
+                                 column.precisions.data());
     });
   }
 
   /// What each value adds to the product, the constant last; two share alike what they add
   /// together.
-  std::vector<double> parts(const typename Pairs<W>::Numbers& column, std::size_t row_size) const {
+  std::vector<double> parts(const typename Interactions<W>::Numbers& column,
+                            std::size_t row_size) const {
     std::vector<double> parts(row_size + 1, 0.0);
     const auto add = [&](std::size_t at, std::size_t i, double share) {
       parts[positions_[i]] += share * values_[at] * column.weights[places_[at]];
@@ -195,9 +197,10 @@ class PairRow {
   }
 
  private:
-  static constexpr std::size_t at_once = ProductPlaces<W>::at_once;
+  static constexpr std::size_t at_once = InteractionPlaces<W>::at_once;
 
-  void find_numbers(const Pairs<W>& pairs, const Row<W>& row, const W* x, bool with_new) {
+  void find_numbers(const Interactions<W>& interactions, const Row<W>& row, const W* x,
+                    bool with_new) {
     numbers_.resize(row.size + 1);
     positions_.resize(row.size + 1);
     x_.resize(row.size + 1);
@@ -205,9 +208,9 @@ class PairRow {
     positions_[0] = row.size;
     x_[0] = 1;
     n_ = 1;
-    std::uint32_t next = pairs.features;
+    std::uint32_t next = interactions.features;
     for (std::size_t i = 0; i < row.size; ++i) {
-      std::uint32_t number = pairs.number_of(row.index[i]);
+      std::uint32_t number = interactions.number_of(row.index[i]);
       if (number == 0) {
         new_features.push_back(row.index[i]);
         if (!with_new) continue;
@@ -219,7 +222,7 @@ class PairRow {
     }
   }
 
-  ProductPlaces<W> all() const {
+  InteractionPlaces<W> all() const {
     return {places_.data(), values_.data(), values_.size(), are_neighbours_};
   }
 

@@ -21,81 +21,81 @@
 namespace yarrow {
 
 /// Two numbers in one register.
-typedef double Pair __attribute__((vector_size(16)));
+typedef double Two __attribute__((vector_size(16)));
 
 #if defined(__SSE2__)  // one instruction each, where compilers take several
-inline Pair pair_of(const float& a, const float& b) {
+inline Two two_of(const float& a, const float& b) {
   return _mm_cvtps_pd(_mm_unpacklo_ps(_mm_load_ss(&a), _mm_load_ss(&b)));
 }
-inline Pair pair_at(const float* x) {
+inline Two two_at(const float* x) {
   return _mm_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x))));
 }
-inline void put_pair(Pair x, float& a, float& b) {
+inline void put_two(Two x, float& a, float& b) {
   const __m128 both = _mm_cvtpd_ps(x);
   _mm_store_ss(&a, both);
   _mm_store_ss(&b, _mm_shuffle_ps(both, both, 1));
 }
-inline void put_pair_at(Pair x, float* to) {
+inline void put_two_at(Two x, float* to) {
   _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_castps_si128(_mm_cvtpd_ps(x)));
 }
 /// Two neighbours at a and two at b, which are read and written at once.
-inline std::array<Pair, 2> twos_at(const float* a, const float* b) {
+inline std::array<Two, 2> twos_at(const float* a, const float* b) {
   const auto load = [](const float* x) {
     return _mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(x)));
   };
   const __m128 all = _mm_unpacklo_ps(load(a), load(b));
   return {_mm_cvtps_pd(all), _mm_cvtps_pd(_mm_movehl_ps(all, all))};
 }
-inline void put_twos(Pair x, Pair y, float* a, float* b) {
+inline void put_twos(Two x, Two y, float* a, float* b) {
   const __m128 all = _mm_unpacklo_ps(_mm_cvtpd_ps(x), _mm_cvtpd_ps(y));
   _mm_storel_pi(reinterpret_cast<__m64*>(a), all);
   _mm_storeh_pi(reinterpret_cast<__m64*>(b), all);
 }
-inline std::array<std::uint32_t, 2> whole_numbers(Pair x) {
+inline std::array<std::uint32_t, 2> whole_numbers(Two x) {
   const auto both = static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_cvttpd_epi32(x)));
   return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
 }
 #else
-inline Pair pair_of(float a, float b) { return Pair{a, b}; }
-inline Pair pair_at(const float* x) { return Pair{x[0], x[1]}; }
-inline void put_pair(Pair x, float& a, float& b) {
+inline Two two_of(float a, float b) { return Two{a, b}; }
+inline Two two_at(const float* x) { return Two{x[0], x[1]}; }
+inline void put_two(Two x, float& a, float& b) {
   a = static_cast<float>(x[0]);
   b = static_cast<float>(x[1]);
 }
-inline void put_pair_at(Pair x, float* to) { put_pair(x, to[0], to[1]); }
-inline std::array<std::uint32_t, 2> whole_numbers(Pair x) {
+inline void put_two_at(Two x, float* to) { put_two(x, to[0], to[1]); }
+inline std::array<std::uint32_t, 2> whole_numbers(Two x) {
   return {static_cast<std::uint32_t>(x[0]), static_cast<std::uint32_t>(x[1])};
 }
 #endif
-inline Pair pair_of(double a, double b) { return Pair{a, b}; }
-inline Pair pair_at(const double* x) {
-  Pair both;
+inline Two two_of(double a, double b) { return Two{a, b}; }
+inline Two two_at(const double* x) {
+  Two both;
   std::memcpy(&both, x, sizeof both);
   return both;
 }
-inline void put_pair_at(Pair x, double* to) { std::memcpy(to, &x, sizeof x); }
-inline void put_pair(Pair x, double& a, double& b) {
+inline void put_two_at(Two x, double* to) { std::memcpy(to, &x, sizeof x); }
+inline void put_two(Two x, double& a, double& b) {
   a = x[0];
   b = x[1];
 }
 template <class W>
-std::array<Pair, 2> twos_at(const W* a, const W* b) {
-  return {pair_of(a[0], b[0]), pair_of(a[1], b[1])};
+std::array<Two, 2> twos_at(const W* a, const W* b) {
+  return {two_of(a[0], b[0]), two_of(a[1], b[1])};
 }
 template <class W>
-void put_twos(Pair x, Pair y, W* a, W* b) {
-  put_pair(x, a[0], b[0]);
-  put_pair(y, a[1], b[1]);
+void put_twos(Two x, Two y, W* a, W* b) {
+  put_two(x, a[0], b[0]);
+  put_two(y, a[1], b[1]);
 }
 /// A distance that the compiler knows costs nothing to multiply by.
 template <std::size_t N>
 using Known = std::integral_constant<std::size_t, N>;
 using SideBySide = Known<1>;  ///< how far apart the planes of one column may stand
 
-/// Place i, or places i and i + 1, of a row, by the number type asked for: double or Pair.
+/// Place i, or places i and i + 1, of a row, by the number type asked for: double or Two.
 template <class W, class N>
 struct Places {
-  static constexpr bool is_pair = std::is_same_v<N, Pair>;
+  static constexpr bool is_two = std::is_same_v<N, Two>;
   const Index* index;
   const W* value;
   std::size_t i;
@@ -104,22 +104,22 @@ struct Places {
   Places(const Index* index, const W* value, std::size_t i) : index(index), value(value), i(i) {}
 
   N values() const {
-    if constexpr (is_pair)
-      return pair_at(value);
+    if constexpr (is_two)
+      return two_at(value);
     else
       return *value;
   }
   template <class Cell>
   N cells(const Cell* first, std::size_t stride) const {
-    if constexpr (is_pair)
-      return pair_of(first[index[0] * stride], first[index[1] * stride]);
+    if constexpr (is_two)
+      return two_of(first[index[0] * stride], first[index[1] * stride]);
     else
       return first[*index * stride];
   }
   template <class Cell>
   void set_cells(Cell* first, std::size_t stride, N to) const {
-    if constexpr (is_pair)
-      put_pair(to, first[index[0] * stride], first[index[1] * stride]);
+    if constexpr (is_two)
+      put_two(to, first[index[0] * stride], first[index[1] * stride]);
     else
       first[*index * stride] = static_cast<Cell>(to);
   }
@@ -128,7 +128,7 @@ struct Places {
   std::array<N, Count> planes(const Cell* first, std::size_t stride, auto capacity) const {
     std::array<N, Count> found;
     std::size_t p = 0;
-    if constexpr (is_pair && std::is_same_v<decltype(capacity), SideBySide>)
+    if constexpr (is_two && std::is_same_v<decltype(capacity), SideBySide>)
       for (; p + 2 <= Count; p += 2) {
         const auto two = twos_at(first + p + index[0] * stride, first + p + index[1] * stride);
         found[p] = two[0];
@@ -141,15 +141,15 @@ struct Places {
   void set_planes(Cell* first, std::size_t stride, auto capacity,
                   const std::array<N, Count>& to) const {
     std::size_t p = 0;
-    if constexpr (is_pair && std::is_same_v<decltype(capacity), SideBySide>)
+    if constexpr (is_two && std::is_same_v<decltype(capacity), SideBySide>)
       for (; p + 2 <= Count; p += 2)
         put_twos(to[p], to[p + 1], first + p + index[0] * stride, first + p + index[1] * stride);
     for (; p < Count; ++p) set_cells(first + p * capacity, stride, to[p]);
   }
   // Numbers that belong to the places of the row themselves.
   N numbers(const double* list) const {
-    if constexpr (is_pair)
-      return pair_at(list + i);
+    if constexpr (is_two)
+      return two_at(list + i);
     else
       return list[i];
   }
@@ -158,31 +158,31 @@ struct Places {
 
 /// Two neighbours of a dense row, whose cells are neighbours as well if they stand 1 apart.
 template <class W>
-struct DensePlaces : Places<W, Pair> {
-  using Base = Places<W, Pair>;
+struct DensePlaces : Places<W, Two> {
+  using Base = Places<W, Two>;
   using Base::i;
 
   DensePlaces(const Row<W>& row, std::size_t i) : Base(row, i) {}
 
   template <class Cell>
-  Pair cells(const Cell* first, std::size_t stride) const {
-    return stride == 1 ? pair_at(first + i) : Base::cells(first, stride);
+  Two cells(const Cell* first, std::size_t stride) const {
+    return stride == 1 ? two_at(first + i) : Base::cells(first, stride);
   }
   template <class Cell>
-  void set_cells(Cell* first, std::size_t stride, Pair to) const {
-    stride == 1 ? put_pair_at(to, first + i) : Base::set_cells(first, stride, to);
+  void set_cells(Cell* first, std::size_t stride, Two to) const {
+    stride == 1 ? put_two_at(to, first + i) : Base::set_cells(first, stride, to);
   }
 };
 
 /// Calls f with all places of a row, by twos and at last perhaps one alone. (A row is handed over
 /// by its value here, so that a compiler need not read it again after each number that f writes.)
 template <class W, class F>
-[[gnu::always_inline]] inline void for_pairs(const Row<W> row, F f) {
+[[gnu::always_inline]] inline void for_twos(const Row<W> row, F f) {
   std::size_t i = 0;
   if (row.is_dense)
     for (; i + 2 <= row.size; i += 2) f(DensePlaces<W>(row, i));
   else
-    for (; i + 2 <= row.size; i += 2) f(Places<W, Pair>(row, i));
+    for (; i + 2 <= row.size; i += 2) f(Places<W, Two>(row, i));
   if (i < row.size) f(Places<W, double>(row, i));
 }
 
@@ -211,8 +211,8 @@ struct Ending {
     }
     skipped = four - (row.size - begin);
   }
-  Places<W, Pair> places(std::size_t k, std::size_t i) const {
-    return Places<W, Pair>(index + skipped + k, value + skipped + k, i);
+  Places<W, Two> places(std::size_t k, std::size_t i) const {
+    return Places<W, Two>(index + skipped + k, value + skipped + k, i);
   }
 };
 
@@ -222,7 +222,7 @@ inline N everywhere(double x) {
   return N{} + x;
 }
 
-/// The larger of two numbers, or of two pairs place by place.
+/// The larger of two numbers, or of two registers place by place.
 template <class N>
 inline N larger(N a, N b) {
   return a > b ? a : b;
@@ -232,31 +232,31 @@ inline N smaller(N a, N b) {
   return a < b ? a : b;
 }
 #if defined(__SSE2__)  // the same in one instruction, where compilers take four
-inline Pair larger(Pair a, Pair b) { return _mm_max_pd(a, b); }
-inline Pair smaller(Pair a, Pair b) { return _mm_min_pd(a, b); }
+inline Two larger(Two a, Two b) { return _mm_max_pd(a, b); }
+inline Two smaller(Two a, Two b) { return _mm_min_pd(a, b); }
 #endif
 
 inline double square_root(double x) { return std::sqrt(x); }
 #if defined(__SSE2__)
-inline Pair square_root(Pair x) { return _mm_sqrt_pd(x); }
+inline Two square_root(Two x) { return _mm_sqrt_pd(x); }
 #else
-inline Pair square_root(Pair x) { return Pair{std::sqrt(x[0]), std::sqrt(x[1])}; }
+inline Two square_root(Two x) { return Two{std::sqrt(x[0]), std::sqrt(x[1])}; }
 #endif
 
 /// The largest power of two that is not above |x|, or 0 for x = 0.
 inline double leading_power(double x) {
   return std::bit_cast<double>(std::bit_cast<std::int64_t>(x) & 0x7ff0000000000000);
 }
-inline Pair leading_power(Pair x) {
+inline Two leading_power(Two x) {
   typedef std::int64_t Bits __attribute__((vector_size(16)));
-  return (Pair)((Bits)x & 0x7ff0000000000000);
+  return (Two)((Bits)x & 0x7ff0000000000000);
 }
 
 /// One, with the sign of a number.
 inline double sign_of(double x) { return std::copysign(1.0, x); }
-inline Pair sign_of(Pair x) {
+inline Two sign_of(Two x) {
   typedef std::int64_t Bits __attribute__((vector_size(16)));
-  return (Pair)(((Bits)x & std::numeric_limits<std::int64_t>::min()) | (Bits)everywhere<Pair>(1));
+  return (Two)(((Bits)x & std::numeric_limits<std::int64_t>::min()) | (Bits)everywhere<Two>(1));
 }
 
 }  // namespace yarrow
