@@ -303,6 +303,22 @@ def test_scorers_refuse_what_they_cannot_score() -> None:
         Scorer({"classes": None, "seen": [], **experts}).predict({})
 
 
+def test_scorers_refuse_what_is_no_export(tmp_path: Path) -> None:
+    """A saved model, above all, which is the file that people have."""
+    says = r"no export as JSON: write one by model\.export\('model\.json'\)"
+    model = yarrow.AROWClassifier().partial_fit(np.eye(2), ["a", "b"])
+    model.save(tmp_path / "saved")
+    (tmp_path / "other").write_text('{"a": 1}')
+    for name in ("saved", "other"):
+        with pytest.raises(ValueError, match=says):
+            Scorer.load(tmp_path / name)
+    if NODE is not None:
+        asked = json.dumps({"model": {"a": 1}, "rows": [], "coverage": 0.9})
+        command = [NODE, "--input-type=module", "-e", RUN_NODE, str(FOLDER / "scorer.mjs")]
+        done = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
+        assert re.search(says, done.stderr)
+
+
 def test_the_scorers_need_nothing(tmp_path: Path) -> None:
     """Copied beside a program, they run: without Yarrow, without any package."""
     shutil.copy(FOLDER / "scorer.py", tmp_path)

@@ -30,7 +30,7 @@ from yarrow.cli.progress import (
     wrong_of,
 )
 from yarrow.cli.results import Confusion, Residuals, share_of_wrong, summary_lines
-from yarrow.cli.train import classes_named, report_skipped, report_unseen
+from yarrow.cli.train import classes_named, report_skipped, report_unseen, warn_if_sorted
 from yarrow.errors import DataError, ParameterError, counted
 from yarrow.online.learners import check_tells
 from yarrow.online.ledger import Ledger, Progress
@@ -179,6 +179,7 @@ def command(
     if not is_regression and has_labels:
         asked = {} if positive is None else {"--positive": [parse_label(positive)]}
         report_unseen(classes_named(estimator) | asked, names)
+    warn_if_sorted(progress, 1, names)
     report_skipped(progress)
 
 

@@ -184,7 +184,7 @@ class _ModelFile:
         with errors_named(_Text(text), "svmlight"):
             row = self._row(text.strip())
             learner = getattr(self.model, "_inner", self.model)
-            warn_of_unknown(learner._fitted, list(row_for(learner, row)), "the row")
+            warn_of_unknown(learner._fitted, list(row_for(learner, row)))
             found: Explanation = self.model.explain_one(row, **self._of_class(label))
         parts = [  # a row has names, whether the model hashes them or not
             dataclasses.replace(part, feature=self._as_in_files(part.feature))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 import click
@@ -21,6 +21,9 @@ from yarrow.cli.options import (
 from yarrow.cli.progress import Display, learned_words, rate, wrong_of
 from yarrow.data.labels import in_order
 from yarrow.errors import counted
+
+#: with fewer, classes may come one after the other by chance
+_ROWS_A_CLASS = 20
 
 
 @click.command(cls=LearnerCommand, name="train", short_help="Learn from files and save a model.")
@@ -119,6 +122,7 @@ def command(
             err=True,
         )
     if progress is not None:
+        warn_if_sorted(progress, passes, getattr(estimator, "classes_", ()))
         report_skipped(progress)
 
 
@@ -135,6 +139,17 @@ def check_exportable(estimator: Any, path: str) -> None:
             f"{type(estimator).__name__} {why} and cannot be exported: use --model."
         )
     checked_format(estimator, path)
+
+
+def warn_if_sorted(progress: Any, passes: int, classes: Sized) -> None:
+    """Say on standard error that the rows came sorted by class, if they did."""
+    n = len(classes)
+    if n > 1 and progress.rows >= _ROWS_A_CLASS * n and progress.returns == (passes - 1) * n:
+        click.echo(
+            "yarrow: the rows are sorted by class, so that the error, counted before each row is "
+            "learned, says little, and what came last counts most: shuffle them.",
+            err=True,
+        )
 
 
 def report_skipped(progress: Any) -> None:

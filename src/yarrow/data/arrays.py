@@ -169,6 +169,10 @@ def _to_numpy(X: Any) -> Array:
         raise DataTypeError("X is a dict: give a list of dicts, one a row, or a data frame.")
     if isinstance(X, (str, bytes)):
         raise DataTypeError(f"X is one text, {X!r:.40}: give a list of texts, one a row.")
+    if isinstance(X, Iterator):
+        raise DataTypeError(
+            f"X is a {type(X).__name__}, which can be read only once: give list(X)."
+        )
     rows = list(enumerate(X)) if isinstance(X, list) else []
     lengths = [
         (place, len(row))

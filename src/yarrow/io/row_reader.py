@@ -258,7 +258,7 @@ class RowReader:
         note_kinds(kinds, roles, columns, None, is_first)
         for name, column in columns.items():
             if str(column.type) in TEXT_TYPES and name in self.kinds:
-                columns[name] = typed(batch, name, column, self.kinds[name])
+                columns[name] = typed(batch, name, column, self.kinds[name], "learned")
         rows = rows_of(batch, roles, columns, lambda labels: labels.to_pylist())
         for error in batch.errors_in_order():
             raise error

@@ -52,6 +52,7 @@ class BatchStream:
         self._known = KnownColumns(model) if by_row else None
         self._progress = Progress()
         self._codes: Codes = {}
+        self._came, self._last_label = set[int](), -1
 
     def run(self, sources: Sequence[str], passes: int = 1) -> Iterator[Progress]:
         """Learn all sources, and say after each batch what was predicted."""
@@ -163,6 +164,15 @@ class BatchStream:
         complaint = with_name(batch.sources[place], f"line {batch.lines[place]}: {problem}")
         self._progress.skip(complaint, self.stream_format.on_error)
 
+    def _count_returns(self, labels: Array) -> None:
+        """Count how often a class came again after another."""
+        if len(labels):
+            stretches = np.count_nonzero(np.diff(labels, prepend=self._last_label))
+            new = set(labels.tolist()) - self._came
+            self._progress.returns += int(stretches) - len(new)
+            self._came |= new
+            self._last_label = labels[-1]
+
     # -- the account -----------------------------------------------------------------------------
 
     def _report(self, told: tuple[ProgressiveResult, Array] | None, files: FileBatches) -> Progress:
@@ -202,6 +212,7 @@ class BatchStream:
             progress.squared_error += float(losses.sum())
         else:
             progress.mistakes += int(losses.sum())
+            self._count_returns(labels)
         progress.results = labels, predictions
         progress.classes = list(self._codes)
         progress.position = files.position

@@ -165,7 +165,7 @@ class Learning:
         progress.rows = progress.judged = int(account.rows)
         progress.mistakes = int(account.mistakes)
         progress.squared_error = account.squared_error
-        progress.features = account.features
+        progress.features, progress.returns = account.features, account.returns
         new = account.complaints[self.account_complaints :]
         progress.read(opened, self.before, int(account.skipped), new)
         progress.checkpoints = [self._checkpoint(*c) for c in account.take_checkpoints()]

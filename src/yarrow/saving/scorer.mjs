@@ -14,6 +14,8 @@
 
 export class Scorer {
   constructor(model) {
+    if (model?.seen === undefined)
+      throw new Error("no export as JSON: write one by model.export('model.json')");
     this.model = model;
     this.known = new Map(); // what is known of each feature, by its name in JSON
     (model.features ?? []).forEach(([name, ...column], place) => {
