@@ -1,10 +1,11 @@
 """Measures `yarrow serve` on this machine, with its client beside it: needs wrk (Debian: wrk).
 
     python -m benchmarks.serve                  all parts, into RESULTS.md
-    python -m benchmarks.serve predict learn    some of them, printed
+    python -m benchmarks.serve requests undo    some of them
 
 AROW, rows of 67 features. `cpu` is what the service's process itself used, all threads together,
-a row: it says what a machine without other work would do.
+a row: it says what a machine without other work would do. Where others work on it, too, put
+`nice -n -19` before it.
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.measure import machine, publish, table
 from yarrow.serve.client import Client
 
 FEATURES, NAMES = 67, 20_000
 PORT = 8790
+TURNS = 3
 Result = tuple[str, str, str]  # what, asked, measured
 
 
@@ -110,8 +113,27 @@ def served(level: str = "always") -> Iterator[tuple[Served, Client]]:
         shutil.rmtree(folder)
 
 
-def wrk(path: str, bodies: list[bytes], seconds: int, clients: int) -> tuple[float, float, int]:
-    """Requests a second, the 99th percentile in ms, and answers that were no success."""
+class Load(NamedTuple):
+    """What a service did under load: answers a second, the slowest of a hundred in ms, its time."""
+
+    rate: float
+    late: float
+    cpu: float  # seconds an answer
+
+    def __str__(self) -> str:
+        return f"{self.rate:,.0f} (p99 {self.late:.1f} ms, cpu {self.cpu * 1e6:.0f} us each)"
+
+
+def loads(process: int, path: str) -> dict[str, Load]:
+    """Labels, then predictions."""
+    return {
+        "learn": wrk(process, f"{path}/learn", bodies(2000, True), 32),
+        "predict": wrk(process, f"{path}/predict", bodies(2000, False), 16),
+    }
+
+
+def wrk(process: int, path: str, bodies: list[bytes], clients: int, seconds: int = 4) -> Load:
+    """The load of clients that ask again as soon as they are answered."""
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "load.lua"
         Path(folder, "bodies").write_bytes(b"\n".join(bodies))
@@ -127,13 +149,15 @@ end
 """
         )
         command = ["wrk", "-t1", f"-c{clients}", f"-d{seconds}", "--latency", "-s", str(script)]
+        began = cpu_of(process)
         done = subprocess.run(
             [*command, f"http://127.0.0.1:{PORT}"], capture_output=True, text=True, check=True
         ).stdout
+        cpu = cpu_of(process) - began
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", done)[1])  # type: ignore[index]
     number, unit = re.search(r"99%\s+([\d.]+)(us|ms|s)", done).groups()  # type: ignore[union-attr]
-    bad = re.search(r"Non-2xx or 3xx responses: (\d+)", done)
-    return rate, float(number) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[unit], int(bad[1]) if bad else 0
+    assert "Non-2xx" not in done, done
+    return Load(rate, float(number) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[unit], cpu / rate / seconds)
 
 
 def bodies(n: int, label: bool) -> list[bytes]:
@@ -169,28 +193,54 @@ def disk() -> list[Result]:
     return [("the disk: median sync, MB/s", "", f"{sorted(times)[100] * 1e3:.2f} ms, {rate:.0f}")]
 
 
-def predict() -> list[Result]:
+def ours() -> dict[str, Load]:
+    """A sync before each answer."""
     with served() as (service, client):
         taught(client)
-        began = service.cpu()
-        rate, late, bad = wrk("/models/m/predict", bodies(2000, False), 8, 16)
-        cpu = (service.cpu() - began) / (rate * 8)
-        assert not bad
-    return [
-        ("single predictions a second", ">= 4,000", f"{rate:,.0f} (cpu {cpu * 1e6:.0f} us each)"),
-        ("their 99th percentile", "< 15 ms", f"{late:.1f} ms"),
+        return loads(service.process.pid, "/models/m")
+
+
+def river(keeps: bool) -> dict[str, Load]:
+    """Behind FastAPI, keeping nothing, or syncing each label."""
+    with tempfile.TemporaryDirectory(dir=os.environ.get("YARROW_BENCH_DATA")) as folder:
+        env = os.environ | ({"YARROW_BENCH_LOG": f"{folder}/log"} if keeps else {})
+        command = [sys.executable, "-m", "uvicorn", "benchmarks.serve_peers:app"]
+        how = ["--port", str(PORT), "--log-level", "warning", "--loop", "uvloop"]
+        process = subprocess.Popen([*command, *how], env=env)
+        try:
+            _until_open()
+            return loads(process.pid, "")
+        finally:
+            process.kill()
+            process.wait()
+
+
+def requests() -> list[Result]:
+    """Single labels and predictions: ours and river's take turns, the best of each counts."""
+    contenders = {
+        "": ours,
+        "nothing kept": partial(river, keeps=False),
+        "each label synced": partial(river, keeps=True),
+    }
+    best: dict[str, dict[str, Load]] = {who: {} for who in contenders}
+    for _ in range(TURNS):
+        for who, run in contenders.items():
+            for what, load in run().items():
+                best[who][what] = max(load, best[who].get(what, load))
+    mine = best.pop("")
+    found = [
+        ("learn a second, 32 clients, synced before each answer", ">= 1,500", str(mine["learn"])),
+        ("predictions a second, 16 clients", ">= 4,000", str(mine["predict"])),
+        ("their 99th percentile", "< 15 ms", f"{mine['predict'].late:.1f} ms"),
     ]
-
-
-def learn() -> list[Result]:
-    with served() as (service, client):
-        client.create("m", {"learner": "arow"})
-        began = service.cpu()
-        rate, late, bad = wrk("/models/m/learn", bodies(2000, True), 8, 32)
-        cpu = (service.cpu() - began) / (rate * 8)
-        assert not bad
-    measured = f"{rate:,.0f} (p99 {late:.0f} ms, cpu {cpu * 1e6:.0f} us each)"
-    return [("acknowledged single learn a second, 32 clients, always", ">= 1,500", measured)]
+    for kind, others in best.items():
+        for what, load in others.items():
+            asked = 3 if kind == "each label synced" and what == "learn" else 1
+            measured = f"{load}: ours {mine[what].rate / load.rate:.1f} times"
+            found.append(
+                (f"river behind FastAPI, {kind}: {what}", f"ours >= {asked} times", measured)
+            )
+    return found
 
 
 def streams() -> list[Result]:
@@ -246,36 +296,6 @@ def undo() -> list[Result]:
     return found
 
 
-def peers() -> list[Result]:
-    """River behind FastAPI, keeping nothing, and syncing each label."""
-    found = []
-    for keeps in (False, True):
-        with tempfile.TemporaryDirectory(dir=os.environ.get("YARROW_BENCH_DATA")) as folder:
-            env = os.environ | ({"YARROW_BENCH_LOG": f"{folder}/log"} if keeps else {})
-            command = [sys.executable, "-m", "uvicorn", "benchmarks.serve_peers:app"]
-            how = ["--port", str(PORT), "--log-level", "warning", "--loop", "uvloop"]
-            process = subprocess.Popen([*command, *how], env=env)
-            try:
-                _until_open()
-                times = [cpu_of(process.pid)]
-                learned, _, bad = wrk("/learn", bodies(2000, True), 8, 32)
-                times.append(cpu_of(process.pid))
-                predicted, _, worse = wrk("/predict", bodies(2000, False), 8, 16)
-                times.append(cpu_of(process.pid))
-                assert not bad + worse
-            finally:
-                process.kill()
-                process.wait()
-        kind = "each label synced" if keeps else "nothing kept"
-        for what, rate, used in (
-            ("learn", learned, times[1] - times[0]),
-            ("predictions", predicted, times[2] - times[1]),
-        ):
-            measured = f"{rate:,.0f} (cpu {used / (8 * rate) * 1e6:.0f} us each)"
-            found.append((f"river behind FastAPI, {kind}: {what} a second", "", measured))
-    return found
-
-
 def daemon() -> list[Result]:
     """Lines to `vw --daemon`, and to ours: single ones from one client, which waits for each."""
     lines = [line("vw", *row) for row in rows(2000)]
@@ -325,22 +345,17 @@ def _until_open(port: int = PORT) -> None:
 
 
 PARTS: dict[str, Callable[[], list[Result]]] = {
-    part.__name__: part for part in (disk, predict, learn, peers, daemon, streams, start, undo)
+    part.__name__: part for part in (disk, requests, daemon, streams, start, undo)
 }
 
 
 def main() -> None:
-    chosen = sys.argv[1:]
-    results = []
-    for name in chosen or PARTS:
-        for result in PARTS[name]():
-            print(*result, sep=" | ", flush=True)
-            results.append(list(result))
-    if not chosen:
-        text = table(["", "asked", "measured"], results)
-        load = f"Load when it ended: {os.getloadavg()[1]:.0f}; above 2, read cpu, not rates."
-        head = f"## serve\n\n`python -m benchmarks.serve`. {machine()} {load}"
-        publish("serve", f"{head}\n\n{text}")
+    """Measure parts; each has its own section of RESULTS.md, and takes less than four minutes."""
+    for name in sys.argv[1:] or PARTS:
+        results = [list(result) for result in PARTS[name]()]
+        load = f"Load {os.getloadavg()[0]:.1f} (above 3 others worked, too), niceness {os.nice(0)}."
+        head = f"## serve: {name}\n\n`python -m benchmarks.serve {name}`. {machine()} {load}"
+        publish(f"serve {name}", f"{head}\n\n{table(['', 'asked', 'measured'], results)}")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import inspect
 import json
 import socket
 import sqlite3
@@ -385,6 +386,15 @@ def test_the_client_to_await(api):
             return await client.about("m")
 
     assert asyncio.run(main()).versions[0].rows == 20
+
+
+def test_both_clients_have_the_same_methods():
+    """With their parameters, as a type checker sees them: no `__getattr__` hides them."""
+    for name, method in vars(Client).items():
+        if inspect.isfunction(method) and not name.startswith("_"):
+            other = vars(AsyncClient)[name]
+            assert inspect.iscoroutinefunction(other)
+            assert inspect.signature(other) == inspect.signature(method)
 
 
 def test_predictions_do_not_wait_for_a_replay(client, api):

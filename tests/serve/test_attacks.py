@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
+import shutil
 import socket
 import sqlite3
 import threading
@@ -17,11 +19,12 @@ from serve.conftest import served
 from serve.support import file_of, files_of, labelled_rows, service_file, teach
 
 import yarrow
-from yarrow.serve import history
+from yarrow.serve import history, learning, replay
 from yarrow.serve.client import Client
 from yarrow.serve.connection import Connection
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import Block, Row, relabelled
+from yarrow.serve.limits import Limits
 from yarrow.serve.service import Service
 from yarrow.serve.tokens import Tokens
 
@@ -40,6 +43,13 @@ def ended(connection):
         return connection.recv(1000) in (b"",) or connection.recv(1) == b""
     except ConnectionError:
         return True
+
+
+def soon(holds):
+    deadline = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def local(rows):
@@ -178,6 +188,15 @@ def test_an_erasure_takes_no_row_of_others(tmp_path):
         service.run(service.learning("m", [Row({"x": 1.0}, "a", 1.0, forged)]))
         service.run(history.undoing(service, "m", history.Selection(ids=[forged]), erase=True))
         assert service.feedback_row("m", ticket) == {"a": 1}
+
+
+def test_erased_bytes_are_gone_when_it_is_acknowledged(tmp_path):
+    with Service(tmp_path / "data", level="os") as service:
+        service.run(service.creating("m", SPEC))
+        teach(service, "m", [({"SECRET": 1.0}, "a"), *ROWS[:20]])
+        service.writer.idle = lambda: None  # as if the process died before
+        service.run(history.undoing(service, "m", history.Selection(ids=["row 0"]), erase=True))
+        assert b"SECRET" not in files_of(tmp_path / "data")
 
 
 def test_an_erasure_before_a_crash_is_one(tmp_path):
@@ -360,6 +379,194 @@ def test_undo_learn_promote_and_predict_at_once(tmp_path):
             again.fold(service.reader, service.log.committed)
             assert mine == file_of(again.learner, tmp_path / "again")
         assert service.log.last > 200
+
+
+# -- rows that a learner fails at ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("learner", "label"),
+    [("PassiveAggressiveRegressor", 1e308), ("OneClassPassiveAggressive", "x")],
+)
+def test_no_label_keeps_a_model_from_starting_again(tmp_path, learner, label):
+    """Its loss is beyond all numbers, or there is none to tell: neither is the model's trouble."""
+    spec = {"learner": learner}
+    with Service(tmp_path / "data", level="os") as service:
+        service.run(service.creating("m", spec))
+        for i, given in enumerate((1.0, label, 2.0)):
+            (answer,) = service.run(service.learning("m", [Row({"a": 1.0}, given)]))
+            assert answer == {"event": i + 1}
+        before = service_file(service, "m", tmp_path / "before")
+        assert math.isfinite(service.model("m").champion.loss)
+    shutil.rmtree(tmp_path / "data" / "snapshots", ignore_errors=True)
+    with Service(tmp_path / "data", level="os") as service:
+        assert service_file(service, "m", tmp_path / "after") == before
+
+
+def test_a_defect_of_a_learner_refuses_the_row_alone(tmp_path, monkeypatch):
+    """Now and at each replay: no event keeps a model from starting, none is learned half."""
+    learn = yarrow.AROWClassifier.learn_one
+
+    def defective(self, x, y, w=1.0):
+        if "odd" in x:
+            raise ZeroDivisionError("a defect")
+        learn(self, x, y, w)
+
+    monkeypatch.setattr(yarrow.AROWClassifier, "learn_one", defective)
+    with Service(tmp_path / "data", level="os") as service:
+        service.run(service.creating("m", SPEC))
+        rows = [*ROWS[:5], ({"odd": 1.0}, "a"), *ROWS[5:10]]
+        answers = teach(service, "m", rows)
+        assert [i for i, answer in enumerate(answers) if "error" in answer] == [5]
+        assert "ZeroDivisionError" in answers[5]["error"]
+        expected = file_of(local(ROWS[:10]), tmp_path / "b")
+        assert service_file(service, "m", tmp_path / "a") == expected
+    shutil.rmtree(tmp_path / "data" / "snapshots", ignore_errors=True)
+    with Service(tmp_path / "data", level="os") as service:
+        assert service_file(service, "m", tmp_path / "a") == expected
+        assert "error" in teach(service, "m", [({"other": 1.0}, "b")], 5)[0]
+
+
+def test_what_broke_off_is_learned_from_the_log(tmp_path, monkeypatch):
+    """Memory was short for a moment: what is in the log is learned, whatever was answered."""
+    from yarrow.serve import service as module
+
+    left = [3]
+
+    def learn_one(*given):
+        left[0] -= 1
+        if left[0] == 0:
+            raise MemoryError
+        return learning.learn_one(*given)
+
+    monkeypatch.setattr(module, "learn_one", learn_one)
+    with Service(tmp_path / "data", level="os") as service:
+        service.run(service.creating("m", SPEC))
+        teach(service, "m", ROWS[:2])
+        with pytest.raises(ServiceError, match="MemoryError"):
+            teach(service, "m", ROWS[2:6], 2)
+        teach(service, "m", ROWS[6:9], 6)
+        expected = file_of(local(ROWS[:9]), tmp_path / "b")
+        assert service_file(service, "m", tmp_path / "a") == expected
+
+
+def test_a_replay_that_fails_leaves_no_label_that_was_taken_back(tmp_path, monkeypatch):
+    """What is in memory has it still: it must not answer, nor become a snapshot."""
+    fold, failures = replay.Version.fold, iter([True])
+
+    def failing(self, *given, **more):
+        if next(failures, False):
+            raise MemoryError
+        return fold(self, *given, **more)
+
+    with Service(tmp_path / "data", level="os") as service:
+        service.run(service.creating("m", SPEC))
+        teach(service, "m", ROWS[:20])
+        monkeypatch.setattr(replay.Version, "fold", failing)
+        service.run(history.undoing(service, "m", history.Selection(ids=["row 7"])))
+        service.rebuilder.wait(service.model("m").champion, 10)
+        expected = file_of(local(ROWS[:7] + ROWS[8:20]), tmp_path / "b")
+        assert service.model("m").champion.learner is None
+        assert service_file(service, "m", tmp_path / "a") == expected
+        assert service.model("m").champion.progress == 1
+
+
+def test_a_champion_without_probabilities_after_one_that_had_some(client, api):
+    client.create("m", SPEC)
+    client.learn_many("m", ROWS[:20])
+    state = client.challenge("m", {"learner": "pa"})
+    (other,) = [v.version for v in state.versions if not v.champion]
+    api.service.rebuilder.wait(api.service.model("m").versions[other], 30)
+    client.promote("m", other)
+    time.sleep(0.03)  # until the next row that calibration looks at
+    assert client.learn("m", {"c1": 1.0}, "a").error is None
+    assert client.predict("m", {"c1": 1.0}).probabilities is None
+    assert api.service.model("m").champion.rows == 21
+
+
+# -- memory ----------------------------------------------------------------------------------------
+
+
+def test_large_bodies_at_once_are_bounded(tmp_path):
+    """Eight of the largest size are read at once; whoever comes then comes again."""
+    limits = Limits(body=100_000)
+    with served(tmp_path / "data", limits) as (api, url), Client(url, retries=0) as client:
+        client.create("m", SPEC)
+        head = (
+            b"POST /models/m/predict HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 99000\r\n\r\n"
+        )
+        slow = [open_to(url) for _ in range(8)]
+        for connection in slow:
+            connection.sendall(head + b" " * 98_000)
+        soon(lambda: api._held == 8 * 98_000)
+        with pytest.raises(ServiceError, match="at once") as refused:
+            client.predict("m", "x" * 90_000)
+        assert refused.value.status == 503
+        for connection in slow:
+            connection.close()
+        soon(lambda: api._held == 0)
+        client.learn("m", {"a": 1.0}, "b")
+        assert client.predict("m", {"a": 1.0}).label == "b"
+        assert api._held == 0
+
+
+def test_a_large_row_stops_nobody(client, api, monkeypatch):
+    """One row of many features is predicted and learned beside the others, as many rows are."""
+    client.create("m", SPEC)
+    client.learn_many("m", ROWS[:50])
+    loop = []
+    keep = api.service.tickets.keep
+
+    def kept(*given):
+        loop.append(threading.current_thread() is api_thread)
+        return keep(*given)
+
+    (api_thread,) = [t for t in threading.enumerate() if t.name.endswith("(run)")]
+    monkeypatch.setattr(api.service.tickets, "keep", kept)
+    row = {f"f{i}": 1.0 for i in range(20_000)}
+    client.learn("m", row, "a")
+    client.predict("m", row)
+    client.predict("m", {"f1": 1.0})
+    assert loop == [False, True]
+
+
+def test_one_model_does_not_take_more_than_the_memory_of_all(tmp_path):
+    with Service(tmp_path / "data", level="os", memory=100_000) as service:
+        large = {"learner": "arow", "parameters": {"hash_bits": 20}}
+        with pytest.raises(ServiceError, match="lower hash_bits"):
+            service.creating("m", large)
+        service.run(service.creating("m", SPEC))
+        with pytest.raises(ServiceError, match="lower hash_bits"):
+            service.challenging("m", large)
+        rows = [({f"f{n} {i}": 1.0 for i in range(20)}, "ab"[n % 2]) for n in range(2000)]
+
+        def learn_all():
+            for n, row in enumerate(rows):
+                teach(service, "m", [row], n)
+
+        with pytest.raises(ServiceError, match="raise --memory-mb") as refused:
+            learn_all()
+        assert refused.value.status == 507
+        assert service.log.last == service.model("m").champion.rows > 10  # nothing was logged
+        (answer,) = teach(service, "m", rows[:1])
+        assert answer == {"event": 1, "repeated": True}
+
+
+def test_what_the_page_shows_is_counted_as_memory(tmp_path):
+    """An hour of a small model's curve takes more than the model."""
+    with Service(tmp_path / "data", level="os", memory=300_000) as service:
+        for name in ("a", "b"):
+            service.run(service.creating(name, SPEC))
+            teach(service, name, ROWS[:20])
+        first, second = (service.model(name).champion for name in ("a", "b"))
+        for version in (first, second):
+            version.samples.extend((float(i), i, 0.0) for i in range(3600))
+        teach(service, "b", ROWS[20:25], 20)
+        teach(service, "a", ROWS[20:25], 20)
+        time.sleep(1.1)
+        assert (first.learner is None) != (second.learner is None)
+        assert not (first if first.learner is None else second).samples
 
 
 # -- files of strangers ----------------------------------------------------------------------------

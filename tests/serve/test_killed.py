@@ -12,6 +12,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -184,7 +185,8 @@ def test_a_damaged_event_is_never_learned(tmp_path):
         service.live(service.model("m").champion)
 
 
-def test_a_damaged_snapshot_is_passed_over(tmp_path):
+def test_a_damaged_snapshot_is_passed_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(snapshots.Snapshots, "saves_time", lambda self: True)  # at its end
     filled(tmp_path / "data")
     (path,) = (tmp_path / "data" / "snapshots").rglob("*.yarrow")
     content = bytearray(path.read_bytes())
@@ -272,6 +274,33 @@ def test_a_full_disk_loses_the_tickets_of_that_second_only(tmp_path, monkeypatch
             elif second == 1:
                 with pytest.raises(ServiceError, match="lost"):
                     tickets.row(1, ticket)
+    tickets.close()
+
+
+def test_predictions_wait_for_no_disk(tmp_path, monkeypatch):
+    """While rows of tickets are written, others are kept, and all are found."""
+    tickets, begun, go_on = Tickets(tmp_path), threading.Event(), threading.Event()
+    written = os.pwrite
+
+    def slow(*given):
+        begun.set()
+        assert go_on.wait(10)
+        return written(*given)
+
+    monkeypatch.setattr(os, "pwrite", slow)
+    first = tickets.keep(1, b"first")
+    disk = threading.Thread(target=tickets.flush)
+    disk.start()
+    assert begun.wait(10)
+    asked = threading.Thread(
+        target=lambda: (tickets.keep(1, b"second"), tickets.row(1, first)), daemon=True
+    )
+    asked.start()
+    asked.join(5)
+    assert not asked.is_alive()
+    go_on.set()
+    disk.join()
+    assert tickets.row(1, first) == b"first"
     tickets.close()
 
 

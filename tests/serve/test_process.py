@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from serve.support import labelled_rows
+from serve.support import files_of, labelled_rows
 
 from yarrow.serve.client import Client
 from yarrow.serve.errors import ServiceError
@@ -36,6 +36,12 @@ def process(data, *options, **more):
             yield found
         finally:
             found.kill()
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 def test_it_stops_gently_and_goes_on(tmp_path):
@@ -125,6 +131,24 @@ def test_killed_while_clients_learn(tmp_path):
         assert service.live(service.model("m").champion).t_ == len(ROWS)
 
 
+def test_an_erasure_that_was_acknowledged_outlives_a_kill(tmp_path):
+    """Its bytes are gone by then, and its proof is there: also where the process dies at once."""
+    with process(tmp_path / "data", "--port", 0) as service, Client(service.url) as client:
+        client.create("m", {"learner": "arow"})
+        for i in range(20):
+            client.learn("m", {"SECRET" if i == 7 else f"w{i % 3}": 1.0}, "ab"[i % 2], id=f"{i}")
+        told = client.undo("m", ids=["7"], erase=True, id="erasure")
+        service.kill()
+        service.wait()
+        assert b"SECRET" not in files_of(tmp_path / "data")
+    with process(tmp_path / "data", "--port", 0) as service, Client(service.url) as client:
+        again = client.undo("m", ids=["7"], erase=True, id="erasure")
+        assert (again.event, again.labels, again.before) == (told.event, 1, told.before)
+        proof = client._ask("GET", f"/models/m/erasures/{told.event}", None, dict)
+        assert proof["equal"]
+        assert proof["before"] == told.before != proof["after"]
+
+
 def test_tokens_are_made_by_the_command(tmp_path):
     command = [sys.executable, "-m", "yarrow", "serve", "--data", str(tmp_path / "data")]
     made = subprocess.run([*command, "--new-token", "ops:admin"], capture_output=True, text=True)
@@ -157,6 +181,8 @@ def test_what_it_tells_is_json(tmp_path):
     with process(tmp_path / "data", "--port", 0, stderr=subprocess.PIPE) as service:
         with Client(service.url) as client:
             client.create("m", {"learner": "arow"})
+            client.learn_many("m", ROWS[:50])
+            client.predict("m", {"a row of nothing that it knows": 1.0})  # of which Python warns
         service.send_signal(signal.SIGTERM)
         told = [json.loads(line) for line in service.stderr]
     assert [line["message"] for line in told] == ["serving", "create", "stopped"]
@@ -183,9 +209,7 @@ def test_lines_of_vw_that_come_together_are_answered_in_order(tmp_path):
     lines[7] = b"no bar"
     answers = []
     for at_once in (True, False):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         data = tmp_path / str(at_once)
         with (
             process(data, "--port", 0, "--vw-port", port) as service,
@@ -223,9 +247,7 @@ def test_a_demo_that_learns(tmp_path):
 
 
 def test_clients_of_vw(tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with process(tmp_path / "data", "--port", 0, "--vw-port", port) as service:
         with socket.create_connection(("127.0.0.1", port)) as connection:
             lines = connection.makefile("rwb")
@@ -245,6 +267,18 @@ def test_clients_of_vw(tmp_path):
             assert say(b"| x") == "1"
         with Client(service.url) as client:
             assert client.about("vw").versions[0].rows == 7
+
+
+def test_a_page_cannot_teach_by_the_port_of_vw(tmp_path):
+    """A browser sends what a stranger's page says to any port of this machine, as HTTP."""
+    port = free_port()
+    with process(tmp_path / "data", "--port", 0, "--vw-port", port) as service:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as browser:
+            browser.sendall(b"POST /?a HTTP/1.1\r\nHost: localhost\r\n\r\n1 | evil\n-1 | evil\n")
+            answer = browser.makefile("rb").read()
+        assert answer == b"error: the lines of vw come here, no HTTP\n"
+        with Client(service.url) as client:
+            assert client.about("vw").versions[0].rows == 0
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")

@@ -15,6 +15,7 @@ from yarrow.serve.errors import ServiceError
 from yarrow.serve.history import Selection
 from yarrow.serve.learning import Block, Row, pack
 from yarrow.serve.service import Service
+from yarrow.serve.writer import Operation
 
 SPEC = {"learner": "arow", "parameters": {"r": 0.5}}
 ROWS = labelled_rows(120)
@@ -430,6 +431,35 @@ def test_a_clock_that_steps_back_keeps_events_in_order(service, tmp_path, monkey
     expected = file_of(local(ROWS[:20]), tmp_path / "b")
     now = history.as_of(service, "m", time=times[-1])
     assert file_of(now, tmp_path / "a") == expected
+
+
+def test_a_clock_that_steps_back_stops_no_curve(service, monkeypatch):
+    teach(service, "m", ROWS[:10])
+    earlier = time.time() - 3600
+    monkeypatch.setattr("yarrow.serve.replay.time.time", lambda: earlier)
+    teach(service, "m", ROWS[10:20], 10)
+    service.run(Operation(lambda: None, lambda _: None))  # behind what follows a batch
+    assert [rows for _, rows, _ in service.model("m").champion.samples] == [20]
+
+
+def test_snapshots_of_all_models_share_a_part_of_the_writers_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(snapshots, "AT_LEAST", 0.0)
+    taken = []
+    monkeypatch.setattr(
+        snapshots.Snapshots, "take", lambda self, *_: taken.append(self.version) or take(self, *_)
+    )
+    with Service(tmp_path / "data", level="os") as service:
+        for i in range(20):
+            service.run(service.creating(f"m{i}", SPEC))
+        monkeypatch.setattr(snapshots, "SHARE", 1e-6)  # one, and then none for a long time
+        for i in range(20):
+            service.model(f"m{i}").champion.snapshots.since = 1.0
+            teach(service, f"m{i}", ROWS[:5])
+        service.run(Operation(lambda: None, lambda _: None))
+        assert len(taken) == 1
+
+
+take = snapshots.Snapshots.take
 
 
 def test_few_snapshots_of_a_long_log():

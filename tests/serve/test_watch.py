@@ -62,6 +62,28 @@ def test_a_class_that_comes_more_often_raises_an_alarm(tmp_path):
         assert {"share of 'a'", "share of 'b'"} <= {a["what"] for a in service.watch.alarms}
 
 
+def test_any_detector_watches(tmp_path):
+    class Third:
+        """Takes any third value for a change, and knows no means, as river's."""
+
+        def __init__(self):
+            self.n = 0
+
+        def update(self, value):
+            self.n += 1
+
+        @property
+        def drift_detected(self):
+            return self.n % 3 == 0
+
+    with Service(tmp_path / "data", level="os", detector=Third) as service:
+        service.run(service.creating("m", {"learner": "arow"}))
+        service.run(service.learning("m", [Row({"x": 1.0}, "a")] * 8))
+        assert [a["event"] for a in service.watch.alarms if a["what"] == "error"] == [3, 6]
+        assert {a["before"] for a in service.watch.alarms} == {None}  # NaN is no JSON
+        assert len(service.watch._learning["m"].alarms) == 0  # they are kept once
+
+
 def test_a_challenger_is_promoted_when_it_is_better_and_only_then(tmp_path):
     """One that knows all features beats one that knows a single one."""
     slow = {"learner": "arow", "parameters": {"max_features": 1, "when_full": "drop"}}

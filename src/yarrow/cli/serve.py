@@ -36,7 +36,8 @@ WHERE, KEEPING, LIMITS = "Where", "What is kept", "Limits"
 @option(KEEPING, "--ticket-mb", type=click.IntRange(min=1), default=1024, metavar="MB",
         help="How much all rows of tickets may take; the oldest go.")  # fmt: skip
 @option(LIMITS, "--memory-mb", type=click.IntRange(min=1), default=2048, metavar="MB",
-        help="Models in memory; those that were not used for longest rest on disk.")  # fmt: skip
+        help="Models in memory; those that were not used for longest rest on disk. One that "
+        "takes more by itself learns no more.")  # fmt: skip
 @option(LIMITS, "--models", type=click.IntRange(min=1), default=100_000, metavar="N",
         help="How many there may be, keys included.")  # fmt: skip
 @option(LIMITS, "--body-mb", type=click.IntRange(min=1), default=64, metavar="MB",

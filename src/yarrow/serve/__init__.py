@@ -14,7 +14,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from yarrow.lazy import exports
+
+if TYPE_CHECKING:  # the names below, for type checkers
+    from yarrow.serve.client import AsyncClient as AsyncClient
+    from yarrow.serve.client import Client as Client
+    from yarrow.serve.service import Service as Service
 
 __all__ = ["AsyncClient", "Client", "Service"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import sqlite3
 import time
@@ -38,7 +39,13 @@ from yarrow.serve.writer import Operation
 Handler = Callable[[Request], Awaitable[Response]]
 _OFTEN = ("predict", "learn", "feedback")
 _LARGE = 1 << 18  # bytes of a message that others need not wait for
+_BODIES = 8  # of the largest size, that may be in memory at once
 _told = logging.getLogger("yarrow.serve")
+
+
+@functools.cache
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
 
 
 class Api:
@@ -53,6 +60,7 @@ class Api:
         self.metrics = Metrics(service)
         self.rates = Rates(self.limits.rate)
         self.stopping = False
+        self._held = 0  # bytes of all bodies that are read and not answered
         self.loading: str | None = "models are being loaded"
         self._answers: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -143,6 +151,7 @@ class Api:
             except Exception as error:  # a defect: one request's, not the service's
                 _told.exception("defect")
                 response = _problem(f"Internal error: {type(error).__name__}.", 500)
+            self._held -= request.scope.pop("yarrow.held", 0)
             self.metrics.count(endpoint.says, response.status_code, time.perf_counter() - began)
             return response
 
@@ -188,10 +197,18 @@ class Api:
                     size += len(part)
                     if size > self.limits.body:
                         self._too_large()
+                    self._hold(request, len(part))
                     parts.append(part)
         except TimeoutError:
             raise ServiceError("The body did not come in time.", 408) from None
         return b"".join(parts)
+
+    def _hold(self, request: Request, size: int) -> None:
+        """Count bytes of a body until it is answered: many large ones must not fill the memory."""
+        self._held += size
+        request.scope["yarrow.held"] = request.scope.get("yarrow.held", 0) + size
+        if self._held > _BODIES * self.limits.body:
+            raise ServiceError("Too many large bodies at once: try again soon.", 503)
 
     def _too_large(self) -> None:
         raise ServiceError(f"The body is larger than {self.limits.body} bytes.", 413)
@@ -210,14 +227,12 @@ class Api:
             if part:
                 yield part
 
-    async def read(self, request: Request, decoder: msgspec.json.Decoder[Any]) -> Any:
+    async def read(self, request: Request, kind: Any) -> Any:
         """The message of a request."""
         if not self.header(request, b"content-type").startswith("application/json"):
             raise ServiceError("Send JSON, with 'Content-Type: application/json'.", 415)
-        body = await self.body(request)
-        if len(body) < _LARGE:
-            return decoder.decode(body)
-        return await asyncio.to_thread(decoder.decode, body)
+        body, decode = await self.body(request), _decoder(kind).decode
+        return decode(body) if len(body) < _LARGE else await asyncio.to_thread(decode, body)
 
     # -- models ----------------------------------------------------------------------------------
 

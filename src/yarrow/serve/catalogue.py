@@ -8,7 +8,6 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import FileResponse
 
@@ -21,11 +20,6 @@ from yarrow.serve.rows import seconds, whole
 
 if TYPE_CHECKING:
     from yarrow.serve.api import Api
-
-_spec = msgspec.json.Decoder(dict[str, Any])
-_challenge = msgspec.json.Decoder(messages.Challenge)
-_champion = msgspec.json.Decoder(messages.Champion)
-_copy = msgspec.json.Decoder(messages.Copy)
 
 
 async def list_models(api: Api, request: Request) -> Any:
@@ -46,7 +40,7 @@ async def create(api: Api, request: Request) -> Any:
                 raise ServiceError(str(error).replace(file.name, "The file"), 422) from None
             await api.run(operation)
     else:
-        spec = await api.read(request, _spec)
+        spec = await api.read(request, dict[str, Any])
         known = api.service.models.get(name)
         if known is None or known.spec != spec:  # else the answer was lost, and it is asked again
             await api.run(api.service.creating(name, spec))
@@ -78,7 +72,7 @@ async def delete(api: Api, request: Request) -> Any:
 
 async def copy(api: Api, request: Request) -> Any:
     """A copy that goes on by itself."""
-    message = await api.read(request, _copy)
+    message = await api.read(request, messages.Copy)
     model = await api.model(request)
     learner = await api.learner(model)
     with tempfile.TemporaryDirectory() as folder:
@@ -129,7 +123,7 @@ class _Once(FileResponse):
 
 async def challenge(api: Api, request: Request) -> Any:
     """A challenger of another spec."""
-    message = await api.read(request, _challenge)
+    message = await api.read(request, messages.Challenge)
     model = await api.model(request)
     spec = message.spec | ({"promote": True} if message.promote else {})
     await api.run(api.service.challenging(model.name, spec, message.replay))
@@ -138,7 +132,7 @@ async def challenge(api: Api, request: Request) -> Any:
 
 async def promote(api: Api, request: Request) -> Any:
     """Let another version answer."""
-    message = await api.read(request, _champion)
+    message = await api.read(request, messages.Champion)
     model = await api.model(request)
     await api.run(api.service.promoting(model.name, message.version))
     return _state(model)

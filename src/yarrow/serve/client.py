@@ -18,8 +18,8 @@ import queue
 import random
 import time
 import uuid
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
@@ -29,6 +29,9 @@ from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import Line
 
 T = TypeVar("T")
+P = ParamSpec("P")
+Features = Mapping[str, float | int | str | bool | None] | str
+"""A row: values by name, or a text."""
 _AGAIN = (429, 502, 503, 504)
 _TYPES = {"jsonl": "application/x-ndjson", "svmlight": "text/x-svmlight", "vw": "text/x-vw"}
 
@@ -109,17 +112,17 @@ class Client:
     # -- rows ------------------------------------------------------------------------------------
 
     def predict(
-        self, name: str, row: m.Values | str, *, ticket: bool = True, explain: bool = False
+        self, name: str, row: Features, *, ticket: bool = True, explain: bool = False
     ) -> m.Prediction:
         """What a model thinks of a row."""
-        message = m.Predict(row, ticket=ticket, explain=explain)
+        message = m.Predict(_values(row), ticket=ticket, explain=explain)
         return self._ask("POST", _path(name, "predict"), message, m.Prediction)
 
     def predict_many(
-        self, name: str, rows: Iterable[m.Values | str], *, ticket: bool = True
+        self, name: str, rows: Iterable[Features], *, ticket: bool = True
     ) -> list[m.Prediction]:
         """What a model thinks of several rows."""
-        message = m.Predict(rows=list(rows), ticket=ticket)
+        message = m.Predict(rows=list(map(_values, rows)), ticket=ticket)
         return self._ask("POST", _path(name, "predict"), message, m.Predictions).predictions
 
     def predict_lines(
@@ -137,7 +140,7 @@ class Client:
     def learn(
         self,
         name: str,
-        row: m.Values | str,
+        row: Features,
         label: m.Label | None,
         *,
         weight: float = 1.0,
@@ -145,14 +148,14 @@ class Client:
         source: str | None = None,
     ) -> m.Learnt:
         """Let a model learn a row."""
-        message = m.Learn(row, label, weight, id or _new_id(), source=source)
+        message = m.Learn(_values(row), label, weight, id or _new_id(), source=source)
         return self._ask("POST", _path(name, "learn"), message, m.Learnt)
 
     def learn_many(
-        self, name: str, rows: Iterable[tuple[m.Values, m.Label]], *, source: str | None = None
+        self, name: str, rows: Iterable[tuple[Features, m.Label]], *, source: str | None = None
     ) -> list[m.Learnt]:
         """Let a model learn several rows, each its own event."""
-        listed = [Line(row, label, id=_new_id()) for row, label in rows]
+        listed = [Line(_values(row), label, id=_new_id()) for row, label in rows]
         message = m.Learn(rows=listed, source=source)
         return self._ask("POST", _path(name, "learn"), message, m.Learnts).events
 
@@ -171,20 +174,29 @@ class Client:
         ticket: str | None,
         label: m.Label,
         *,
-        row: m.Values | str | None = None,
+        row: Features | None = None,
         id: str | None = None,
         source: str | None = None,
     ) -> m.Learnt:
         """A label for a prediction's ticket, or for the row that is sent with it."""
-        message = m.Feedback(label, ticket, row, id=id or ticket or _new_id(), source=source)
+        values = None if row is None else _values(row)
+        message = m.Feedback(label, ticket, values, id=id or ticket or _new_id(), source=source)
         return self._ask("POST", _path(name, "feedback"), message, m.Learnt)
 
-    def undo(self, name: str, **selection: Any) -> m.Undone:
-        """Take labels back: events=, ids=, stream= and lines=, source=, since= and until=.
+    def undo(
+        self, name: str, *, events: Sequence[int] = (), ids: Sequence[str] = (),
+        stream: str | None = None, lines: Sequence[int] = (), source: str | None = None,
+        since: float | None = None, until: float | None = None,
+        label: m.Label | None = None, erase: bool = False, id: str | None = None,
+    ) -> m.Undone:  # fmt: skip
+        """Take labels back: by event, by id, by lines of a stream, or all of a source or a time.
 
-        With label= they get another one, with erase=True no byte of them stays.
+        With a label they get another one, with `erase` no byte of them stays.
         """
-        message = m.Undo(**{"id": _new_id(), **selection})
+        message = m.Undo(
+            list(events), list(ids), stream, list(lines), source, since, until,
+            label=label, erase=erase, id=id or _new_id(),
+        )  # fmt: skip
         return self._ask("POST", _path(name, "undo"), message, m.Undone)
 
     # -- the way ---------------------------------------------------------------------------------
@@ -232,11 +244,25 @@ class Client:
         return response.status, content
 
 
-class AsyncClient:
-    """The same methods to await: each runs in a thread that waits."""
+def _awaited(
+    method: Callable[Concatenate[Client, P], T],
+) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]:
+    """A method of the client, in a thread that waits."""
 
-    def __init__(self, url: str, **options: Any) -> None:
-        self._client = Client(url, **options)
+    @functools.wraps(method)
+    async def call(self: AsyncClient, /, *args: P.args, **options: P.kwargs) -> T:
+        return await asyncio.to_thread(method, self._client, *args, **options)
+
+    return call
+
+
+class AsyncClient:
+    """The same methods to await."""
+
+    def __init__(
+        self, url: str, *, token: str | None = None, timeout: float = 30.0, retries: int = 5
+    ) -> None:
+        self._client = Client(url, token=token, timeout=timeout, retries=retries)
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -244,13 +270,29 @@ class AsyncClient:
     async def __aexit__(self, *_: object) -> None:
         self._client.close()
 
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._client, name)
+    close = _awaited(Client.close)
+    models = _awaited(Client.models)
+    create = _awaited(Client.create)
+    about = _awaited(Client.about)
+    delete = _awaited(Client.delete)
+    copy = _awaited(Client.copy)
+    upload = _awaited(Client.upload)
+    download = _awaited(Client.download)
+    challenge = _awaited(Client.challenge)
+    alarms = _awaited(Client.alarms)
+    promote = _awaited(Client.promote)
+    predict = _awaited(Client.predict)
+    predict_many = _awaited(Client.predict_many)
+    predict_lines = _awaited(Client.predict_lines)
+    learn = _awaited(Client.learn)
+    learn_many = _awaited(Client.learn_many)
+    learn_lines = _awaited(Client.learn_lines)
+    feedback = _awaited(Client.feedback)
+    undo = _awaited(Client.undo)
 
-        async def call(*args: Any, **options: Any) -> Any:
-            return await asyncio.to_thread(method, *args, **options)
 
-        return call
+def _values(row: Features) -> m.Values | str:
+    return row if isinstance(row, str) else dict(row)
 
 
 def _path(name: str, *verbs: str, **query: Any) -> str:

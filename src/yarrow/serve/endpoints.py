@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -32,13 +31,9 @@ class Endpoint(NamedTuple):
     says: str
 
 
-_undo = msgspec.json.Decoder(messages.Undo)
-_token = msgspec.json.Decoder(messages.NewToken)
-
-
 async def undo(api: Api, request: Request) -> Any:
     """Retract, correct or erase labels."""
-    message = await api.read(request, _undo)
+    message = await api.read(request, messages.Undo)
     model = await api.model(request)
     label = history._RETRACT if message.label is None else message.label
     answer = await api.run(
@@ -90,7 +85,7 @@ async def list_tokens(api: Api, request: Request) -> Any:
 
 async def add_token(api: Api, request: Request) -> Any:
     """A new token; one of the same name is replaced."""
-    message = await api.read(request, _token)
+    message = await api.read(request, messages.NewToken)
     return await api.run(api.tokens.adding(message.name, message.rights))
 
 

@@ -21,12 +21,12 @@ from yarrow.evaluate.difference import Difference, diff
 from yarrow.online.learners import is_regression
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.learning import (
+    Block,
     Learned,
-    changed_block,
+    content_of,
     pack,
     relabelled,
     rows_of,
-    unpack,
     unpack_block,
     unpack_row,
 )
@@ -67,7 +67,7 @@ def undoing(
     """Retract labels, or give them another one; `erase` leaves no byte of them, either."""
     key = None if id is None else hashed(id)
 
-    def write() -> tuple[Model, int, list[Target], str | None] | int:
+    def write() -> tuple[Model, int, list[Target]] | int:
         model = service.model(name)
         known = None if key is None else service.log.known(model.number, key)
         if known is not None:
@@ -82,7 +82,9 @@ def undoing(
             )
         new = None if label is _RETRACT else pack(label)
         _check_label(service, model, targets, label)
-        before = _digest(service.live(model.champion)) if erase else None
+        answer: dict[str, Any] = {"labels": len(targets)}
+        if erase:
+            answer["before"] = _digest(service.live(model.champion))
         for event, line in targets:
             service.log.change(event, line, new)
             if erase:
@@ -91,23 +93,21 @@ def undoing(
             service.log.remove_snapshots(version.number, max(oldest, version.since + 1))
         content = pack({"targets": targets if not erase else len(targets), "label": new})
         number = service.log.append(model.number, UNDO, content, id=key, lines=len(targets))
-        return model, number, targets, before
+        service.log.keep_answer(number, pack(answer), refused=False)
+        return model, number, targets
 
     def apply(found: Any) -> dict[str, Any]:
         if isinstance(found, int):
             return service.repeated(found)
-        model, number, targets, before = found
+        model, number, targets = found
         oldest = min(event for event, _ in targets)
         for version in model.versions.values():
             version.snapshots.remove_strangers()
             if version.since < oldest and (version.learner is not None or version.rebuilding):
                 service.rebuilder.request(version)
         service.watch.corrected(name, {event for event, _ in targets})
-        answer: dict[str, Any] = {"labels": len(targets)}
         if erase:
-            service.must_purge = True
-            answer["before"] = before
-        service.remember(number, answer)
+            service.purge()  # before it is acknowledged, unless somebody reads
         return service.answer(number)
 
     return Operation(write, apply)
@@ -185,15 +185,12 @@ def rows(service: Service, name: str, after: int, upto: int) -> Any:
     reader = service.reader
     found = reader.chunks(service.model(name).number, after, upto)
     for event in itertools.chain.from_iterable(found):
-        changed = reader.changes(event.number) if event.has_changes else {}
-        if event.kind == BLOCK:
-            block = changed_block(unpack_block(event.content), changed)
-            for line, row in rows_of(block, Learned()):
+        content = content_of(event, reader.changes(event.number) if event.has_changes else None)
+        if isinstance(content, Block):
+            for line, row in rows_of(content, Learned()):
                 yield event.number, line, row, event.time
-        elif changed.get(-1, b"") is not None:
-            row = unpack_row(event.content)
-            row.label = unpack(changed[-1]) if changed else row.label  # type: ignore[arg-type]
-            yield event.number, -1, row, event.time
+        elif content is not None:
+            yield event.number, -1, content, event.time
 
 
 # -- which ones ------------------------------------------------------------------------------------

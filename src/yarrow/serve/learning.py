@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -25,6 +26,8 @@ from yarrow.online.learners import is_core, is_regression
 from yarrow.online.ledger import Skipping
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.log import BLOCK, Event
+
+_told = logging.getLogger("yarrow.serve")
 
 Format = Literal["jsonl", "svmlight", "vw"]
 FORMATS: tuple[Format, ...] = ("jsonl", "svmlight", "vw")
@@ -107,29 +110,56 @@ def learn(model: Any, event: Event, changes: Mapping[int, bytes | None] | None =
     What the model refuses raises a `YarrowError`, and then it is as it was; broken lines of a
     block are left out, counted and named.
     """
+    content = content_of(event, changes)
+    if content is None:
+        return Learned()
+    if isinstance(content, Block):
+        return learn_block(model, content)
+    return Learned(rows=1, loss=learn_one(model, content.row, content.label, content.weight))
+
+
+def content_of(
+    event: Event, changes: Mapping[int, bytes | None] | None = None
+) -> Row | Block | None:
+    """What an event holds, by the labels that are known today; None: its label was retracted."""
     if event.kind == BLOCK:
-        return learn_block(model, changed_block(unpack_block(event.content), changes or {}))
+        return changed_block(unpack_block(event.content), changes or {})
     row = unpack_row(event.content)
     if changes:
         label = changes[-1]
         if label is None:
-            return Learned()
+            return None
         row.label = unpack(label)
-    return Learned(rows=1, loss=learn_one(model, row.row, row.label, row.weight))
+    return row
 
 
+@contextlib.contextmanager
+def _defects_refuse() -> Iterator[None]:
+    """A defect that a row finds is a refusal: else no replay, so no start, would get past it."""
+    try:
+        yield
+    except (YarrowError, MemoryError):
+        raise
+    except Exception as error:
+        _told.exception("defect")
+        problem = f"The learner failed ({type(error).__name__}: {error}): leave this out."
+        raise ServiceError(problem, 422) from error
+
+
+@_defects_refuse()
 def learn_one(model: Any, x: dict[Any, Any], label: Any, weight: float) -> float:
     """Learn a row; the loss of the prediction before."""
+    if not getattr(model, "learns_labels", True):
+        model.learn_one(x, weight)
+        return 0.0
     before = getattr(model, "n_mistakes_", None)  # many count their mistakes themselves
     said = model.predict_one(x) if before is None else None
-    if getattr(model, "learns_labels", True):
-        model.learn_one(x, label, weight)
-    else:
-        model.learn_one(x, weight)
+    model.learn_one(x, label, weight)
     if before is not None:
         return float(model.n_mistakes_ - before)
     if is_regression(model):
-        return 0.0 if label is None else float((said - label) ** 2)
+        missed = float(said - label)
+        return missed * missed  # `**` would raise where this is infinite
     return float(said != label)
 
 

@@ -296,10 +296,12 @@ class Log(Reader):
         return number
 
     def keep_answer(self, number: int, answer: bytes, refused: bool) -> None:
-        """Note what was answered, inside a transaction; a refused event is never learned again."""
-        self.db.execute(
-            "UPDATE events SET answer = ?, refused = ? WHERE event = ?", (answer, refused, number)
-        )
+        """Note what was answered, inside a transaction; a refused event is never learned again.
+
+        One that was erased meanwhile keeps nothing: a refusal may quote its row.
+        """
+        query = "UPDATE events SET answer = ?, refused = ? WHERE event = ? AND content IS NOT NULL"
+        self.db.execute(query, (answer, refused, number))
 
     def change(self, number: int, line: int, label: bytes | None) -> None:
         """Retract (None) or correct the label of an event, or of a line of it."""
@@ -377,9 +379,10 @@ class Log(Reader):
         `secure_delete` has zeroed the pages; the WAL is emptied.
         """
         self.db.execute("PRAGMA busy_timeout = 0")
-        busy = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        self.db.execute("PRAGMA busy_timeout = 60000")
-        return not busy
+        try:
+            return not self._value("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self.db.execute("PRAGMA busy_timeout = 60000")
 
 
 def _damaged(part: list[Event]) -> ServiceError:

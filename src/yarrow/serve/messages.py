@@ -191,14 +191,14 @@ class ModelState(msgspec.Struct):
 
 
 class AlarmState(msgspec.Struct):
-    """Something has changed at a model, with its mean before and after."""
+    """Something has changed at a model, with its mean before and after if the detector knows it."""
 
     model: str
     event: int
     time: float
     what: str
-    before: float
-    after: float
+    before: float | None
+    after: float | None
 
 
 class Alarms(msgspec.Struct):

@@ -14,7 +14,7 @@ from yarrow.saving.registry import short_name
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.log import Log
 from yarrow.serve.replay import Rebuilder, Version
-from yarrow.serve.snapshots import Snapshots
+from yarrow.serve.snapshots import Pace, Snapshots
 from yarrow.serve.spec import build
 from yarrow.serve.watch import Watch
 from yarrow.serve.writer import Operation
@@ -43,12 +43,14 @@ class Models:
     log: Log
     rebuilder: Rebuilder
     watch: Watch
+    memory: int
     most_models: int
 
     def __init__(self) -> None:
         self.models: dict[str, Model] = {}
         self._live: dict[int, Version] = {}  # those in memory, the longest unused first
         self._weighing = threading.Lock()
+        self._pace = Pace()
         self.used_memory = 0  # bytes that they take
         for model in self.log.models():
             self._add_model(*model, learned=self.log.committed)
@@ -70,7 +72,7 @@ class Models:
             learner = _loaded(file)  # which refuses what is none, and what cannot learn
             spec |= {"learner": short_name(type(learner).__name__), "uploaded": True}
         else:
-            build(spec)
+            self._check_spec(spec)
         text = json.dumps(spec)
 
         def write() -> tuple[int, int]:
@@ -91,7 +93,7 @@ class Models:
 
     def challenging(self, name: str, spec: Mapping[str, Any], replay: bool = True) -> Operation:
         """A challenger: another version that learns the same events, from the first one on."""
-        build(spec)
+        self._check_spec(spec)
 
         def write() -> int:
             model = self.model(name)
@@ -138,7 +140,7 @@ class Models:
                 self.rebuilder.cancel(version)
                 with version.lock:
                     version.gone = True
-                    self._forget(version)
+                    self.forget(version)
                 version.snapshots.remove_strangers()
             return {"name": name}
 
@@ -146,22 +148,40 @@ class Models:
 
     # -- memory ----------------------------------------------------------------------------------
 
+    def _check_spec(self, spec: Mapping[str, Any]) -> None:
+        """Refuse a spec that makes no learner, or one that takes all its memory at once."""
+        bits = getattr(build(spec), "hash_bits", None) or 0
+        if 8 << bits > self.memory:
+            raise ServiceError(
+                f"A table of 2^{bits} features takes more than the {self.memory >> 20} MB that "
+                "models may have: lower hash_bits, or raise --memory-mb.",
+                507,
+            )
+
+    def check_memory(self, model: Model) -> None:
+        """Refuse rows for a model that has grown beyond the memory of all."""
+        if sum(version.memory for version in model.versions.values()) > self.memory:
+            raise ServiceError(
+                f"{model.name} takes more than the {self.memory >> 20} MB that models may have: "
+                "raise --memory-mb, or give its spec max_features.",
+                507,
+            )
+
     def weigh(self, version: Version) -> None:
         """Note how much memory a version takes, and that it was used."""
         with self._weighing:
-            now = (
-                0
-                if version.learner is None or version.gone
-                else int(version.learner._raw_memory_usage)
-            )
+            is_live = version.learner is not None and not version.gone
+            now = int(version.learner._raw_memory_usage) + version.curve_bytes if is_live else 0
             self.used_memory += now - version.memory
             version.memory = now
             self._live.pop(version.number, None)
             if now:
                 self._live[version.number] = version
 
-    def _forget(self, version: Version) -> None:
+    def forget(self, version: Version) -> None:
+        """Let a version rest: who asks for it next gets it from its file and the log."""
         version.learner = None
+        version.samples.clear()
         self.weigh(version)
 
     # -- the tables ------------------------------------------------------------------------------
@@ -177,16 +197,19 @@ class Models:
         for number, spec, since in self.log.versions(model.number):
             if number in model.versions:
                 continue
-            snapshots = Snapshots(self.folder / "snapshots", self.log, number)
+            snapshots = self._snapshots(number)
             snapshots.remove_strangers()
             made = Version(number, model.number, json.loads(spec), since, snapshots)
             made.learned = since if learned is None else learned
             model.versions[number] = made
 
+    def _snapshots(self, version: int) -> Snapshots:
+        return Snapshots(self.folder / "snapshots", self.log, version, self._pace)
+
     def _new_version(self, model: int, spec: str, since: int, file: Any = None) -> int:
         number = self.log.next_number("versions")
         if file is not None:
-            snapshots = Snapshots(self.folder / "snapshots", self.log, number)
+            snapshots = self._snapshots(number)
             snapshots.folder.mkdir(parents=True, exist_ok=True)
             yarrow.load(file).save(snapshots.path(since))
             self.log.put_snapshot(number, since)

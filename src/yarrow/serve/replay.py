@@ -8,8 +8,10 @@ the writer, in whose thread nothing is added meanwhile, lets it learn the last f
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import queue
+import sys
 import threading
 import time
 from collections import deque
@@ -28,6 +30,8 @@ from yarrow.serve.writer import Operation
 
 if TYPE_CHECKING:
     from yarrow.serve.service import Service
+
+_told = logging.getLogger("yarrow.serve")
 
 Refused = Callable[[int, YarrowError], None]
 _BET = 0.02  # on a row of a block
@@ -56,14 +60,22 @@ class Version:
         self.progress = 1.0
 
     def sample(self) -> None:
-        """Note how it does, once a second at most."""
+        """Note how it does, once a second at most; where the clock steps back, it begins anew."""
         now = time.time()
+        if self.samples and now < self.samples[-1][0]:
+            self.samples.clear()
         if not self.samples or now - self.samples[-1][0] >= 1.0:
             self.samples.append((now, self.rows, self.loss))
 
+    @property
+    def curve_bytes(self) -> int:
+        """What the samples take in memory, about."""
+        return 160 * len(self.samples)
+
     def count(self, found: Learned) -> None:
-        """Count the rows that it has learned."""
-        self.rows, self.loss = self.rows + found.rows, self.loss + found.loss
+        """Count the rows that it has learned; a loss beyond all numbers is the largest."""
+        self.rows += found.rows
+        self.loss = min(self.loss + found.loss, sys.float_info.max)
 
     def bet(self, champion: Learned, own: Learned) -> None:
         """Bet that it is better than the champion, on what both have just learned.
@@ -142,6 +154,7 @@ class Version:
 
     def take(self, twin: Version) -> None:
         """Become what another is."""
+        self.progress = 1.0
         self.learner, self.learned = twin.learner, twin.learned
         self.rows, self.loss = twin.rows, twin.loss
 
@@ -164,7 +177,6 @@ class Rebuilder:
         self._thread = threading.Thread(target=self._run, name="yarrow-replay", daemon=True)
         self._count = 0
         self._closed = False
-        self.failures: dict[int, str] = {}
         self.busy = threading.Condition()
 
     def start(self) -> None:
@@ -189,8 +201,6 @@ class Rebuilder:
         """Wait until a version is rebuilt."""
         with self.busy:
             self.busy.wait_for(lambda: not version.rebuilding or self._closed, seconds)
-        if version.number in self.failures:
-            raise ServiceError(self.failures[version.number], 500)
 
     def close(self) -> None:
         """End; what is not done is done at the next start."""
@@ -205,15 +215,13 @@ class Rebuilder:
         while (task := self._queue.get()) is not None and not self._closed:
             version, turn = task
             try:
-                self.failures.pop(version.number, None)
                 self._rebuild(version, turn)
             except _Superseded:
                 pass
-            except Exception as error:  # one version's: the thread goes on with the others
-                self.failures[version.number] = f"The replay failed: {error}"
-                with self.busy:
-                    version.rebuilding = 0
-                    self.busy.notify_all()
+            except Exception:  # one version's: the thread goes on with the others
+                _told.exception("a replay failed")
+                with version.lock:  # what is in memory has labels that were taken back
+                    self._end(version, turn, self.service.forget)
 
     def _rebuild(self, version: Version, turn: int) -> None:
         service = self.service
@@ -235,18 +243,23 @@ class Rebuilder:
         service.writer.call(Operation(lambda: None, lambda _: self._swap(version, twin, turn)))
 
     def _swap(self, version: Version, twin: Version, turn: int) -> None:
-        if version.rebuilding != turn:
-            return
-        with version.lock:  # of the events in the same transaction some are still to be learned
+        def swap(version: Version) -> None:
             twin.fold(self.service.log, version.learned)
             version.take(twin)
-            version.progress = 1.0
             version.snapshots.since = math.inf  # those that there were are void
             self.service.weigh(version)
             self.service.touched.add(version)
-        with self.busy:
-            version.rebuilding = 0
-            self.busy.notify_all()
+
+        with version.lock:  # of the events in the same transaction some are still to be learned
+            self._end(version, turn, swap)
+
+    def _end(self, version: Version, turn: int, act: Callable[[Version], None]) -> None:
+        """End a rebuild, unless another one was asked for."""
+        if version.rebuilding == turn:
+            act(version)
+            with self.busy:
+                version.rebuilding = 0
+                self.busy.notify_all()
 
 
 class _Superseded(Exception):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -29,6 +30,8 @@ from yarrow.serve.writer import Operation
 if TYPE_CHECKING:
     from yarrow.serve.api import Api
 
+T = TypeVar("T")
+_QUICK = 5_000  # features of a row, or letters of one that is a text
 _BLOCK = 1 << 18  # bytes of a stream that are one event
 _AHEAD = 4  # blocks that may wait for the writer
 #: what a stream's content type says
@@ -40,15 +43,14 @@ STREAMS = {
 }
 
 _json = msgspec.json.encode
-_predict = msgspec.json.Decoder(messages.Predict)
-_learn = msgspec.json.Decoder(messages.Learn)
-_feedback = msgspec.json.Decoder(messages.Feedback)
 
 
 async def predict(api: Api, request: Request) -> Any:
     """Predict rows, or a stream of lines by its content type."""
     format = _format(api, request)
-    message = messages.Predict(ticket=False) if format else await api.read(request, _predict)
+    message = (
+        messages.Predict(ticket=False) if format else await api.read(request, messages.Predict)
+    )
     model = await api.model(request, missing="parent")
     learner = await api.learner(model)
     if api.name(request) != model.name:  # a key without a row so far
@@ -61,13 +63,15 @@ async def predict(api: Api, request: Request) -> Any:
         api.limits.check_rows(rows)
         return [_prediction(api, model, learner, row, message) for row in rows]
 
-    if message.row is not None:
-        (found,) = answer()
-        api.metrics.predicted(1)
-        return found
-    answers = await asyncio.to_thread(answer)  # of many rows: others need not wait for them
+    answers = await _aside(message.row, answer)
     api.metrics.predicted(len(answers))
-    return messages.Predictions(answers)
+    return answers[0] if message.row is not None else messages.Predictions(answers)
+
+
+async def _aside(row: Any, act: Callable[[], T]) -> T:
+    """Do what takes long in a thread: others need not wait for many rows, or for a large one."""
+    is_quick = row is not None and len(row) <= _QUICK
+    return act() if is_quick else await asyncio.to_thread(act)
 
 
 async def _predict_lines(
@@ -136,7 +140,7 @@ async def learn(api: Api, request: Request) -> Any:
     """Learn rows, or a stream of lines by its content type."""
     if format := _format(api, request):
         return await _learn_stream(api, request, format)
-    message = await api.read(request, _learn)
+    message = await api.read(request, messages.Learn)
     model = await api.model(request, missing="create")
     column = text_column(await api.learner(model))
 
@@ -148,10 +152,9 @@ async def learn(api: Api, request: Request) -> Any:
             source = [line.source or message.source for line in message.rows]
         return api.service.learning(model.name, rows, source)
 
-    is_one = message.row is not None
-    answers = await api.run(operation() if is_one else await asyncio.to_thread(operation))
+    answers = await api.run(await _aside(message.row, operation))
     api.metrics.learned(len(answers))
-    if is_one:
+    if message.row is not None:
         return _one(answers[0])
     return messages.Learnts([messages.Learnt(**_known(answer)) for answer in answers])
 
@@ -237,7 +240,7 @@ async def stream_position(api: Api, request: Request) -> Any:
 
 async def feedback(api: Api, request: Request) -> Any:
     """A label for a ticket, at most once an id."""
-    message = await api.read(request, _feedback)
+    message = await api.read(request, messages.Feedback)
     model = await api.model(request, missing="refuse" if message.row is None else "create")
     learner = await api.learner(model)
     if message.row is not None:
@@ -253,5 +256,7 @@ async def feedback(api: Api, request: Request) -> Any:
     id, column = message.id or message.ticket, text_column(learner)
     event = messages.checked_row(row, message.label, message.weight, id, column)
     event.ticket = message.ticket
-    answers = await api.run(api.service.learning(model.name, [event], message.source))
+    answers = await api.run(
+        await _aside(row, lambda: api.service.learning(model.name, [event], message.source))
+    )
     return _one(answers[0])

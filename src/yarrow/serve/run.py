@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import socket
 import sys
 import tempfile
 import time
+import warnings
 from ipaddress import ip_address
 from typing import Any
 
 import msgspec
 import uvicorn
 
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, UnknownFeaturesWarning
 from yarrow.serve.api import Api
 from yarrow.serve.connection import Connection, most_connections
 from yarrow.serve.limits import Limits
@@ -78,6 +80,8 @@ def serve(
     sys.setswitchinterval(0.001)
     _log_as_json()
     Connection.most = most_connections()
+    gc.collect()
+    gc.freeze()  # what is there by now stays: to look through it stops all clients for 50 ms
     _told.info("serving", extra={"fields": {"models": len(service.models)}})
     config = uvicorn.Config(
         api,
@@ -119,6 +123,8 @@ def _log_as_json() -> None:
     to_stderr.setFormatter(_Lines())
     logging.basicConfig(level=logging.WARNING, handlers=[to_stderr])
     logging.getLogger("yarrow.serve").setLevel(logging.INFO)
+    warnings.showwarning = lambda message, *_, **__: _told.warning(str(message))
+    warnings.simplefilter("ignore", UnknownFeaturesWarning)  # it quotes rows, which may be erased
 
 
 class _Server(uvicorn.Server):

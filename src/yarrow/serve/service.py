@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 
 from yarrow.errors import YarrowError
+from yarrow.evaluate.monitor import HoeffdingDrift
 from yarrow.io.replacing import locked
 from yarrow.online.learners import is_regression
 from yarrow.serve.errors import ServiceError
@@ -56,6 +57,7 @@ class Service(Models):
         memory: int = 2 << 30,
         most_models: int = 100_000,
         webhook: str | None = None,
+        detector: Callable[[], Any] = HoeffdingDrift,  # of what has changed: see `Monitor`
     ) -> None:
         self.folder = Path(directory)
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # it has people's rows
@@ -68,16 +70,16 @@ class Service(Models):
             self.log.purge()  # a process that was killed may have erased something
             self.tickets = Tickets(self.folder / "tickets", ticket_seconds, ticket_bytes)
             self.memory, self.most_models = memory, most_models
-            self.watch = Watch(webhook)
+            self.watch = Watch(webhook, detector)
             self.touched: set[Version] = set()  # what the last batch changed
-            self._pending: dict[int, tuple[bytes, bool]] = {}  # answers to write with the next
+            self._refusals: dict[int, bytes] = {}  # to write with the next transaction
             self._flushing: list[int] = []
             self._own, self._readers = threading.local(), list[Reader]()
             self._last_flush = time.monotonic()
             self.must_purge = False  # bytes that were erased may still be in the WAL
             super().__init__()
             self.writer = Writer(self.log)
-            self.writer.before, self.writer.committed = self._write_answers, self._forget_answers
+            self.writer.before, self.writer.committed = self._write_refusals, self._forget_refusals
             self.writer.idle = self._after_batch
             self.rebuilder = Rebuilder(self)
             self.writer.start()
@@ -98,11 +100,9 @@ class Service(Models):
         self.writer.close()
         self.watch.close()
         for version in list(self._live.values()):
-            if version.snapshots.since > 0:
+            if version.snapshots.saves_time():
                 self._snapshot(version)
-        if self._pending:
-            with self.log.transaction():
-                self._write_answers()
+        self._keep_refusals()
         for reader in self._readers:
             reader.close()
         if self.must_purge:
@@ -141,16 +141,18 @@ class Service(Models):
                 if known is not None:
                     found.append((known, None))
                     continue
+                self.check_memory(model)
                 number = self.log.append(model.number, LEARN, content, id=id, source=source)
                 found.append((number, row))
             return found
 
         def apply(found: list[tuple[int, Row | None]]) -> list[dict[str, Any]]:
             model = self.model(name)
-            return [
-                self.repeated(number) if row is None else self._learn_row(model, number, row)
-                for number, row in found
-            ]
+            with self._as_the_log(model, max((number for number, _ in found), default=0)):
+                return [
+                    self.repeated(number) if row is None else self._learn_row(model, number, row)
+                    for number, row in found
+                ]
 
         return Operation(write, apply, sum(len(content) for content, _ in packed))
 
@@ -164,6 +166,7 @@ class Service(Models):
             end = block.first_line + lines - 1
             if end <= known:
                 return 0, None, known
+            self.check_memory(model)
             if block.first_line > known + 1:
                 raise ServiceError(
                     f"The stream goes on at line {known + 1}, but line {block.first_line} came.",
@@ -184,7 +187,8 @@ class Service(Models):
             if new is None:
                 return {"line": end, "repeated": True}
             model = self.model(name)
-            learned = self._learn(model, number, lambda learner: learn_block(learner, new))
+            with self._as_the_log(model, number):
+                learned = self._learn(model, number, lambda learner: learn_block(learner, new))
             answer: dict[str, Any] = {"event": number, "line": end, "learned": learned.rows}
             if learned.skipped:
                 answer |= {"skipped": learned.skipped, "complaints": learned.complaints}
@@ -198,7 +202,7 @@ class Service(Models):
 
     def answer(self, number: int) -> dict[str, Any]:
         """What was answered to an event; from any thread."""
-        stored = self._pending.get(number, (None,))[0] or self.reader.answer(number)
+        stored = self._refusals.get(number) or self.reader.answer(number)
         return {"event": number} | (unpack(stored) if stored else {})
 
     def repeated(self, number: int) -> dict[str, Any]:
@@ -210,9 +214,19 @@ class Service(Models):
         known = self.reader.known(self.model(name).number, hashed(id))
         return None if known is None else self.repeated(known)
 
-    def remember(self, number: int, answer: dict[str, Any]) -> None:
-        """Keep what was answered to an event; it is written with the next transaction."""
-        self._pending[number] = pack(answer), False
+    @contextlib.contextmanager
+    def _as_the_log(self, model: Model, upto: int) -> Iterator[None]:
+        """Where learning breaks off, by lack of memory say, the log is learned anew."""
+        try:
+            yield
+        except YarrowError:
+            raise
+        except BaseException:
+            for version in model.versions.values():
+                with version.lock:
+                    version.learned = max(version.learned, upto)
+                    self.forget(version)
+            raise
 
     def _learn_row(self, model: Model, number: int, row: Row) -> dict[str, Any]:
         def act(learner: Any) -> Learned:
@@ -226,7 +240,7 @@ class Service(Models):
         return {"event": number}
 
     def _refuse(self, number: int, error: YarrowError) -> None:
-        self._pending[number] = pack({"error": str(error), "status": 422}), True
+        self._refusals[number] = pack({"error": str(error), "status": 422})
 
     def _learn(self, model: Model, number: int, act: Any, shown: Row | None = None) -> Learned:
         """Let all versions learn an event, the champion first: what it refuses, none learns."""
@@ -260,7 +274,8 @@ class Service(Models):
             began = time.perf_counter()
             try:
                 if act is not None and (version.learner is not None or not version.rebuilding):
-                    answer = found = act(self.live(version))
+                    learner, began = self.live(version), time.perf_counter()
+                    answer = found = act(learner)
                     version.count(found)
             except YarrowError as error:
                 answer = error
@@ -302,14 +317,20 @@ class Service(Models):
 
     # -- what the writer does between batches ----------------------------------------------------
 
-    def _write_answers(self) -> None:
-        self._flushing = list(self._pending)
-        for number in self._flushing:
-            self.log.keep_answer(number, *self._pending[number])
+    def _keep_refusals(self) -> None:
+        if self._refusals:
+            with self.log.transaction():
+                self._write_refusals()
+            self._forget_refusals()
 
-    def _forget_answers(self) -> None:
+    def _write_refusals(self) -> None:
+        self._flushing = list(self._refusals)
         for number in self._flushing:
-            self._pending.pop(number, None)
+            self.log.keep_answer(number, self._refusals[number], refused=True)
+
+    def _forget_refusals(self) -> None:
+        for number in self._flushing:
+            self._refusals.pop(number, None)
         self._flushing = []
 
     def _after_batch(self) -> None:
@@ -331,15 +352,18 @@ class Service(Models):
             self._snapshot(version)
 
     def _flush(self) -> None:
-        if self.must_purge and not self._pending:
-            self.must_purge = not self.log.purge()
+        if self.must_purge:
+            self.purge()
         if time.monotonic() - self._last_flush >= 1.0:
             self._last_flush = time.monotonic()
             self.tickets.flush()
-            if self._pending:
-                with self.log.transaction():
-                    self._write_answers()
-                self._forget_answers()
+            self._keep_refusals()
+
+    def purge(self) -> None:
+        """Leave no byte of what was erased in the log's files; later, while somebody reads them."""
+        self.must_purge = True
+        with contextlib.suppress(sqlite3.Error):  # the disk is full
+            self.must_purge = not self.log.purge()
 
     def _snapshot(self, version: Version) -> None:
         if version.learner is None or version.rebuilding or version.gone:
@@ -358,9 +382,9 @@ class Service(Models):
             with version.lock:
                 if version.rebuilding or version.learner is None:
                     continue
-                if version.snapshots.since > 0:
+                if version.snapshots.saves_time():
                     self._snapshot(version)
-                self._forget(version)
+                self.forget(version)
 
 
 def _n_features(version: Version) -> int | None:

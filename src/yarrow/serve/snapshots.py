@@ -1,10 +1,11 @@
 """Snapshots: model files, each after an event, from which the log is replayed.
 
 One is taken when replaying what came since the last would take longer than writing one, and never
-for more than a twentieth of the writer's time. Older ones are thinned so that their distances grow
-with their age: undo is cheap near the present and possible far back, and their number grows with
-the logarithm of the log's length. A row in the log's table `snapshots` makes a file count: an undo
-takes the rows away in the same transaction that changes the labels.
+for more than a twentieth of the writer's time, which all models share; a model that is put to rest
+does not wait for its turn. Older ones are thinned so that their distances grow with their age: undo
+is cheap near the present and possible far back, and their number grows with the logarithm of the
+log's length. A row in the log's table `snapshots` makes a file count: an undo takes the rows away
+in the same transaction that changes the labels.
 """
 
 from __future__ import annotations
@@ -25,13 +26,19 @@ _WAIT = 10.0  # seconds until another one is tried where one failed
 AT_LEAST = 0.25  # seconds of replay that a snapshot must save
 
 
+class Pace:
+    """When the writer may take the next snapshot, of whichever model."""
+
+    def __init__(self) -> None:
+        self.next = time.monotonic()
+
+
 class Snapshots:
     """The snapshots of one version of a model."""
 
-    def __init__(self, folder: Path, log: Log, version: int) -> None:
-        self.folder, self.log, self.version = folder / str(version), log, version
-        self._took = 0.0  # seconds that the last one took
-        self._next = time.monotonic()  # when the next one may be taken
+    def __init__(self, folder: Path, log: Log, version: int, pace: Pace) -> None:
+        self.folder, self.log, self.version, self.pace = folder / str(version), log, version, pace
+        self._took = 0.005  # seconds that the last one took, about
         self.since = 0.0  # seconds that it would take to replay what came since
 
     def path(self, event: int) -> Path:
@@ -47,12 +54,16 @@ class Snapshots:
 
     def is_due(self) -> bool:
         """Whether it is time for one."""
-        return self.since > max(self._took, AT_LEAST) and time.monotonic() >= self._next
+        return self.since > max(self._took, AT_LEAST) and time.monotonic() >= self.pace.next
+
+    def saves_time(self) -> bool:
+        """Whether a replay without one would take longer than taking it."""
+        return self.since > self._took
 
     def take(self, model: Any, event: int, rows: int, loss: float, oldest: int) -> bool:
         """Write a snapshot, durably; the log's events first, so that none is ahead of the log."""
         began = time.monotonic()
-        self._next = began + _WAIT  # if it fails
+        self.pace.next = began + _WAIT  # if it fails
         self.log.sync()
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
@@ -67,7 +78,7 @@ class Snapshots:
         for old in gone:
             self.path(old).unlink(missing_ok=True)
         self._took, self.since = time.monotonic() - began, 0.0
-        self._next = time.monotonic() + self._took * (1 / SHARE - 1)
+        self.pace.next = time.monotonic() + self._took * (1 / SHARE - 1)
         return True
 
     def remove_strangers(self) -> None:

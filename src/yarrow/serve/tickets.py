@@ -37,14 +37,15 @@ class Tickets:
         known = sorted(int(path.stem) for path in folder.glob("*.rows"))
         self._number = known[-1] + 1 if known else 1
         self._file = self._start()
-        self._waiting: dict[int, bytes] = {}  # by their place in the file
+        self._waiting: dict[tuple[int, int], bytes] = {}  # by their file and place
+        self._writing: dict[tuple[int, int], bytes] = {}
         self._end = 0
 
     def keep(self, model: int, row: bytes) -> str:
         """Keep a row; its ticket."""
         with self._lock:
             place = f"{self._number:x}.{self._end:x}.{len(row):x}"
-            self._waiting[self._end] = row
+            self._waiting[self._number, self._end] = row
             self._end += len(row)
         return f"{place}.{self._sign(model, place, row)}"
 
@@ -80,14 +81,13 @@ class Tickets:
                 os.fsync(file.fileno())
 
     def flush(self) -> None:
-        """Write and sync what waits, begin a new file where it is time, drop what is too old."""
+        """Write and sync what waits, begin a new file where it is time, drop what is too old.
+
+        One thread does, and others keep rows meanwhile: predictions wait for no disk.
+        """
         with self._lock:
-            waiting, self._waiting = self._waiting, {}
-            # Where each belongs: what a full disk did not take is a hole, and moves no other.
-            rows, place = b"".join(waiting.values()), next(iter(waiting), 0)
-            if waiting and os.pwrite(self._file.fileno(), rows, place) < len(rows):
-                raise OSError(errno.ENOSPC, "not all rows of tickets could be written")
-            descriptor = os.dup(self._file.fileno()) if waiting else None
+            self._writing, self._waiting = self._waiting, {}
+            descriptor = os.dup(self._file.fileno()) if self._writing else None
             now = time.time()
             if self._end > self.size // _FILES or (
                 self._end and now - self._started > self.seconds / _FILES
@@ -97,9 +97,19 @@ class Tickets:
                 self._file = self._start()
                 self._end = 0
         if descriptor is not None:
-            os.fsync(descriptor)
-            os.close(descriptor)
+            try:
+                self._write(descriptor)
+            finally:
+                os.close(descriptor)
+                self._writing = {}
         self._drop(now)
+
+    def _write(self, descriptor: int) -> None:
+        # Where each belongs: what a full disk did not take is a hole, and moves no other.
+        rows, (_, place) = b"".join(self._writing.values()), next(iter(self._writing))
+        if os.pwrite(descriptor, rows, place) < len(rows):
+            raise OSError(errno.ENOSPC, "not all rows of tickets could be written")
+        os.fsync(descriptor)
 
     def close(self) -> None:
         """Write what waits."""
@@ -115,8 +125,9 @@ class Tickets:
 
     def _read(self, number: int, begin: int, length: int) -> bytes | None:
         with self._lock:
-            if number == self._number and begin in self._waiting:
-                return self._waiting[begin]
+            for kept in (self._waiting, self._writing):
+                if (number, begin) in kept:
+                    return kept[number, begin]
         try:
             with open(self._path(number), "rb") as file:
                 file.seek(begin)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import re
 import socket
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from yarrow.serve.writer import Operation
 
 _LONGEST = 1 << 20
 _AT_ONCE = 1 << 16
+_REQUEST = re.compile(rb"[A-Z]+ /.* HTTP/1\.[01]\r?")
 _FORMAT = StreamFormat(format="vw", threads=1)
 
 
@@ -52,6 +54,9 @@ async def _talk(
         *lines, rest = (rest + part).split(b"\n")
         if not open and rest:
             lines.append(rest)
+        if lines and _REQUEST.fullmatch(lines[0]):  # of a stranger's page, open in a browser here
+            writer.write(b"error: the lines of vw come here, no HTTP\n")
+            return
         if len(rest) > _LONGEST:  # there is no telling where the next one begins
             writer.write(f"error: a line is longer than {_LONGEST} bytes\n".encode())
             return

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import queue
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from yarrow.evaluate.monitor import Alarm, Monitor
+from yarrow.evaluate.monitor import Alarm, HoeffdingDrift, Monitor
 
 _told = logging.getLogger("yarrow.serve")
 _KEPT = 200  # alarms
@@ -28,8 +29,10 @@ _BINS = 10
 class Watch:
     """The monitors of a service's models; what they say changes no model."""
 
-    def __init__(self, webhook: str | None = None) -> None:
-        self.webhook = webhook
+    def __init__(
+        self, webhook: str | None = None, detector: Callable[[], Any] = HoeffdingDrift
+    ) -> None:
+        self.webhook, self.detector = webhook, detector
         self.alarms: deque[dict[str, Any]] = deque(maxlen=_KEPT)
         self._learning: dict[str, Monitor] = {}
         self._predicting: dict[str, Monitor] = {}
@@ -51,7 +54,7 @@ class Watch:
         said: Any = None,
     ) -> None:
         """A row was learned, or a block of them with the share that was wrong."""
-        monitor = _of(self._learning, model)
+        monitor = _of(self._learning, model, self.detector)
         is_class = isinstance(label, (str, int))
         found = monitor.update(label=label if is_class else None, wrong=wrong, new_features=new)
         for alarm in found:
@@ -71,11 +74,15 @@ class Watch:
         """
         kept = self._samples.get(model)
         if kept is None:
-            if len(self._samples) >= _MOST_SHOWN or not hasattr(learner, "predict_proba"):
+            if len(self._samples) >= _MOST_SHOWN:
                 return None
             kept = self._samples[model] = deque(maxlen=_SAMPLES)
+        if not hasattr(learner, "predict_proba"):  # a champion may have none after one that had
+            return None
         now = time.time()
-        if kept and 0 <= now - kept[-1][0] < _SAMPLE:
+        if kept and now < kept[-1][0]:
+            kept.clear()  # the clock has stepped back
+        if kept and now - kept[-1][0] < _SAMPLE:
             return None
         likely = learner.predict_proba_one(row)
         if not likely:
@@ -110,7 +117,7 @@ class Watch:
     def predicted(self, model: str, event: int, confidence: float) -> None:
         """A row was predicted with this probability."""
         with self._predictions:
-            alarms = _of(self._predicting, model).update(confidence=confidence)
+            alarms = _of(self._predicting, model, self.detector).update(confidence=confidence)
         for alarm in alarms:
             self._raise(model, event, alarm)
 
@@ -132,8 +139,8 @@ class Watch:
             "event": event,
             "time": time.time(),
             "what": alarm.what,
-            "before": alarm.before,
-            "after": alarm.after,
+            "before": None if math.isnan(alarm.before) else alarm.before,
+            "after": None if math.isnan(alarm.after) else alarm.after,
         }
         self.alarms.append(told)
         _told.warning("alarm", extra={"fields": {k: v for k, v in told.items() if k != "time"}})
@@ -191,10 +198,11 @@ def _shown(row: dict[Any, Any]) -> str:
     return " ".join(parts)[:200]
 
 
-def _of(monitors: dict[str, Monitor], model: str) -> Monitor:
+def _of(monitors: dict[str, Monitor], model: str, detector: Callable[[], Any]) -> Monitor:
     found = monitors.get(model)
     if found is None:
         if len(monitors) >= _MOST_MONITORS:
             del monitors[next(iter(monitors))]
-        found = monitors[model] = Monitor()
+        found = monitors[model] = Monitor(detector)
+    found.alarms.clear()  # those that were raised are kept here
     return found
