@@ -24,6 +24,7 @@ struct Account {
   double rows = 0, mistakes = 0, squared_error = 0;
   std::size_t features = 0;
   std::size_t skipped = 0;
+  std::size_t returns = 0;  ///< of a class after another; none where rows are sorted by class
   std::vector<std::string> complaints;  ///< about the first few rows skipped
   std::vector<Checkpoint> checkpoints;
   std::vector<double> labels, predictions;  ///< if they are to be kept
@@ -293,6 +294,9 @@ class StreamLearner {
     account.features += row.size;
     account.mistakes += !regression && label != prediction;
     account.squared_error += regression ? square(label - prediction) : 0;
+    account.returns += label != last_label_ && label <= highest_label_;
+    last_label_ = label;
+    highest_label_ = std::max(highest_label_, label);
     if (options_.keep_results) {
       account.labels.push_back(label);
       account.predictions.push_back(prediction);
@@ -309,6 +313,7 @@ class StreamLearner {
   NameNumbers numbers_;
   Scores scores_;
   double next_checkpoint_ = 1;
+  double last_label_ = -1, highest_label_ = -1;  // classes are numbered as they come
 };
 
 }  // namespace yarrow

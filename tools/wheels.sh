@@ -10,7 +10,7 @@ CHOSEN=(
   'tests/test_docs.py::test_examples_print_what_the_page_says[README.md]'
   tests/saving/test_model_file.py tests/linear_model/test_perceptron.py
   tests/linear_model/test_custom_rule.py tests/io/test_csv_tables.py tests/cli/test_train.py
-  tests/activity/log/test_store.py
+  tests/activity/log/test_store.py tests/activity/app/test_demo.py
 )
 needs=few-tests
 if [ $# -gt 0 ]; then CHOSEN=("$@") needs=test; fi

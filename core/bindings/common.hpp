@@ -6,6 +6,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <type_traits>
+
 #include "data/classes.hpp"
 #include "learner/rivals.hpp"
 #include "rules/rule.hpp"
@@ -35,11 +37,19 @@ inline nb::str to_python(std::string_view text) { return nb::str(text.data(), te
 /// The text that a str keeps as long as it lives.
 std::string_view text_of(nb::handle object);
 
+/// Before arrays are made: an interrupt while nanobind loads numpy would come out as another error.
+inline void load_numpy() {
+  static bool is_loaded = false;
+  if (!is_loaded) nb::module_::import_("numpy");
+  is_loaded = true;
+}
+
 /// Numbers that Python owns from now on, with the shape given, or in one line: an array, or
 /// (nb::memview) what can be had without numpy.
 template <class Framework = nb::numpy, class T, class Allocator>
 nb::object to_array(std::vector<T, Allocator>&& values, std::vector<std::size_t> shape = {}) {
   using Kept = std::vector<T, Allocator>;
+  if constexpr (std::is_same_v<Framework, nb::numpy>) load_numpy();
   if (shape.empty()) shape = {values.size()};
   auto* kept = new Kept(std::move(values));
   nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Kept*>(p); });

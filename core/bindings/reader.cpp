@@ -419,6 +419,7 @@ void bind_readers(nb::module_& m) {
       .def_ro("squared_error", &Account::squared_error)
       .def_ro("features", &Account::features)
       .def_ro("skipped", &Account::skipped)
+      .def_ro("returns", &Account::returns)
       .def_ro("complaints", &Account::complaints)
       .def("take_checkpoints",
            [](Account& self) {

@@ -74,9 +74,10 @@ struct RowMemory {
   std::ptrdiff_t row_step = 0;                   ///< of dense rows
   const std::int64_t* begins = nullptr;          ///< of sparse rows
 
-  [[gnu::always_inline]] void ask(std::int64_t row) const {
+  /// Sparse rows that stand behind each other may be asked for together.
+  [[gnu::always_inline]] void ask(std::int64_t row, std::int64_t rows) const {
     if (!begins) return ask(values + row * row_step, value_bytes);
-    const std::int64_t begin = begins[row], n = begins[row + 1] - begin;
+    const std::int64_t begin = begins[row], n = begins[row + rows] - begin;
     ask(values + begin * value_bytes, n * value_bytes);
     ask(indices + begin * index_bytes, n * index_bytes);
   }
@@ -113,7 +114,8 @@ class RowCursor {
         begin_(begin),
         end_(end),
         order_(order),
-        weights_(weights) {}
+        weights_(weights),
+        asked_(memory_.begins && !order ? 2 : 1) {}
 
   /// Row i, which lives until one behind its batch is asked for; i never falls.
   [[gnu::always_inline]] const Row<W>& operator[](std::int64_t i) {
@@ -125,8 +127,9 @@ class RowCursor {
   [[gnu::always_inline]] std::span<const Row<W>> from(std::int64_t i) {
     const Row<W>* const row = &(*this)[i];
     const auto read = static_cast<std::int64_t>(batch_.rows.size());
-    if (const std::int64_t later = i + read; memory_.values && later < end_)
-      memory_.ask(order_ ? order_[later] : later);
+    if (const std::int64_t later = i + read;
+        memory_.values && later < end_ && (later & (asked_ - 1)) == 0)
+      memory_.ask(order_ ? order_[later] : later, std::min(asked_, end_ - later));
     return {row, batch_.rows.data() + read};
   }
 
@@ -148,6 +151,7 @@ class RowCursor {
   std::int64_t begin_, end_;  ///< of the batch; of all
   const std::int64_t* order_;
   const double* weights_;
+  const std::int64_t asked_;  ///< rows asked for at once, since where each ends is guessed wrong
   RowBatch<W> batch_;
 };
 

@@ -21,6 +21,7 @@ class Marks {
 
   // Whether two indices meet at a place.
   bool meet(const Index* index, std::size_t size, std::size_t columns) {
+    if (size == 0) return false;
     const std::size_t places = std::bit_ceil(std::clamp<std::size_t>(columns, 1, Most));
     if (table_.size() < places || mark_ == std::numeric_limits<Mark>::max()) {
       table_.assign(std::max(places, table_.size()), 0);
@@ -30,12 +31,17 @@ class Marks {
     Mark* const table = table_.data();
     const auto mask = static_cast<Index>(table_.size() - 1);
     unsigned found = 0;
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i < size; ++i) {
+    const auto visit = [&](std::size_t i, bool counts) {
       Mark& place = table[columns > Most ? index[i] & mask : index[i]];
-      found |= place == mark;
+      found |= counts & (place == mark);
       place = mark;
-    }
+    };
+    std::size_t i = 0;
+    for (; i + 4 < size; i += 4)
+#pragma GCC unroll 4
+      for (std::size_t k = i; k < i + 4; ++k) visit(k, true);
+#pragma GCC unroll 4  // the last ones without a branch, which would be guessed wrong
+    for (std::size_t k = i; k < i + 4; ++k) visit(std::min(k, size - 1), k < size);
     return found != 0;
   }
 

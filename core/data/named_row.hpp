@@ -90,8 +90,8 @@ class NamedRow {
 
   std::vector<Name> names_;
   std::vector<Name> missing_;
-  Buffer<Index> places_;     ///< the index of each name, or -1
-  bool may_repeat_ = false;  ///< whether two names may have one index
+  std::vector<Index> places_;  ///< the index of each name, or -1; at first those of the last row
+  bool may_repeat_ = false;    ///< whether two names may have one index
   DuplicateMerger merger_;
   Buffer<Index> index_;
   Buffer<W> value_;

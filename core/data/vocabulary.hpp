@@ -102,6 +102,8 @@ class Vocabulary {
     return known >= 0 ? known : add(name);
   }
 
+  // Of many names. What `out` holds already are guesses, of which any may be wrong: rows often have
+  // the names of the row before them.
   void find(const Name* names, std::size_t n, Index* out) const {
     in_batches(names, n, out, [&](const Name& name) { return find(name); });
   }
@@ -233,6 +235,13 @@ class Vocabulary {
     return entry < 0 ? -1 : columns_ + entry;
   }
 
+  // Whether a name that is no column has this index.
+  bool is_at(Index index, const Name& name) const {
+    const auto entry = static_cast<std::size_t>(index) - static_cast<std::size_t>(columns_);
+    return entry < entries_.size() && entries_[entry].tag == name.tag() &&
+           same(entries_[entry], name);
+  }
+
   std::string_view text(const Entry& entry) const {
     return {entry.is_long() ? arena_.data() + entry.load() : entry.inside, entry.size()};
   }
@@ -281,10 +290,13 @@ class Vocabulary {
   // A lookup waits for memory twice, for its slot and for its entry. In a batch both are asked for
   // ahead: first all slots, then all entries they most likely lead to; then most names are settled
   // by one comparison with an entry that is near, and the others, new or unlucky, by `otherwise`.
+  // Names in front that are guessed right need no slot.
   template <class Otherwise>
   void in_batches(const Name* names, std::size_t n, Index* out, Otherwise otherwise) const {
     constexpr std::size_t batch = 64;
-    for (std::size_t begin = 0; begin < n; begin += batch) {
+    std::size_t guessed = 0;
+    while (guessed < n && is_at(out[guessed], names[guessed])) ++guessed;
+    for (std::size_t begin = guessed; begin < n; begin += batch) {
       const std::size_t end = std::min(n, begin + batch);
       for (std::size_t i = begin; i < end; ++i) __builtin_prefetch(&slots_[home(names[i].tag())]);
       for (std::size_t i = begin; i < end; ++i) {

@@ -30,7 +30,7 @@ struct FewRow {
     const Row<W> row = *this;
     Two front{}, back{};
     for (std::size_t i = 0; i < size; i += 4) {
-      const Places<W, Two> one(row, i), other(row, i + 2);
+      const Places<W> one(row, i), other(row, i + 2);
       front += one.values() * one.cells(cells, 1);
       back += other.values() * other.cells(cells, 1);
     }

@@ -127,23 +127,24 @@ struct RegressionState final : ExtensionOf<RegressionState<W>> {
   void restore(SavedState& from, std::size_t features, std::size_t columns) override {
     std::size_t n = 0;
     each_number(*this, [&](double) { ++n; });
-    const auto numbers = from.values<double>("regression", {n}, {-most_target, most_target});
+    const auto numbers = from.values<double>("regression", {n}, {-most_kept, most_kept});
     auto next = numbers.begin();
     each_number(*this, [&](double& number) { number = *next++; });
     check();
     table.restore(from, features);
     restore_few(few, from, features, columns);
-    if (!(few.largest_weight() <= most_target))
+    if (!(few.largest_weight() <= most_kept))
       SavedState::refuse("bends", "has a number out of range");
     drifting = {};
     drifting.columns.resize(1);
     if (few.tier != Tier::low) return;
     drifting.restore(from, "drifting_weights", "drifting_covariance", few.features.size());
-    if (!(drifting.largest_weight() <= most_target))
+    if (!(drifting.largest_weight() <= most_kept))
       SavedState::refuse("drifting_weights", "has a number out of range");
   }
 
   static constexpr double most_target = 1e100;  ///< squares of it are numbers
+  static constexpr double most_kept = 1e120;    ///< of what is learned of such targets
 
  private:
   void hand_over(int from, int to) {

@@ -97,8 +97,7 @@ struct ColumnStatistics {
     i = Kernels<W>::standardize(all, row, i, weighing, to, found);
     if (i < row.size) {
       const Ending<W> ending(row, i);
-      const Row<W> rest = {ending.index + ending.skipped, ending.value + ending.skipped, 4};
-      Kernels<W>::standardize(all, rest, 0, weighing.from(i), to + i, found);
+      Kernels<W>::standardize(all, ending.row(), 0, weighing.from(i), to + i, found);
     }
     double seen = 0;
     for (std::size_t k = 0; k < lanes_of<W>; ++k) seen -= static_cast<double>(found.known[k]);

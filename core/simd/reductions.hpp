@@ -26,8 +26,8 @@ template <int N, class W, class Term>
     }
   else
     for (; i + 4 < row.size; i += 4) {
-      term(Places<W, Two>(row, i), front);
-      term(Places<W, Two>(row, i + 2), back);
+      term(Places<W>(row, i), front);
+      term(Places<W>(row, i + 2), back);
     }
   const Ending<W> ending(row, i);
   term(ending.places(0, i), front);

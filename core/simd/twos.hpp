@@ -92,10 +92,9 @@ template <std::size_t N>
 using Known = std::integral_constant<std::size_t, N>;
 using SideBySide = Known<1>;  ///< how far apart the planes of one column may stand
 
-/// Place i, or places i and i + 1, of a row, by the number type asked for: double or Two.
-template <class W, class N>
+/// Places i and i + 1 of a row.
+template <class W>
 struct Places {
-  static constexpr bool is_two = std::is_same_v<N, Two>;
   const Index* index;
   const W* value;
   std::size_t i;
@@ -103,32 +102,21 @@ struct Places {
   Places(const Row<W>& row, std::size_t i) : index(row.index + i), value(row.value + i), i(i) {}
   Places(const Index* index, const W* value, std::size_t i) : index(index), value(value), i(i) {}
 
-  N values() const {
-    if constexpr (is_two)
-      return two_at(value);
-    else
-      return *value;
+  Two values() const { return two_at(value); }
+  template <class Cell>
+  Two cells(const Cell* first, std::size_t stride) const {
+    return two_of(first[index[0] * stride], first[index[1] * stride]);
   }
   template <class Cell>
-  N cells(const Cell* first, std::size_t stride) const {
-    if constexpr (is_two)
-      return two_of(first[index[0] * stride], first[index[1] * stride]);
-    else
-      return first[*index * stride];
-  }
-  template <class Cell>
-  void set_cells(Cell* first, std::size_t stride, N to) const {
-    if constexpr (is_two)
-      put_two(to, first[index[0] * stride], first[index[1] * stride]);
-    else
-      first[*index * stride] = static_cast<Cell>(to);
+  void set_cells(Cell* first, std::size_t stride, Two to) const {
+    put_two(to, first[index[0] * stride], first[index[1] * stride]);
   }
   // The cells of `Count` planes that stand `capacity` apart.
   template <std::size_t Count, class Cell>
-  std::array<N, Count> planes(const Cell* first, std::size_t stride, auto capacity) const {
-    std::array<N, Count> found;
+  std::array<Two, Count> planes(const Cell* first, std::size_t stride, auto capacity) const {
+    std::array<Two, Count> found;
     std::size_t p = 0;
-    if constexpr (is_two && std::is_same_v<decltype(capacity), SideBySide>)
+    if constexpr (std::is_same_v<decltype(capacity), SideBySide>)
       for (; p + 2 <= Count; p += 2) {
         const auto two = twos_at(first + p + index[0] * stride, first + p + index[1] * stride);
         found[p] = two[0];
@@ -139,81 +127,88 @@ struct Places {
   }
   template <std::size_t Count, class Cell>
   void set_planes(Cell* first, std::size_t stride, auto capacity,
-                  const std::array<N, Count>& to) const {
+                  const std::array<Two, Count>& to) const {
     std::size_t p = 0;
-    if constexpr (is_two && std::is_same_v<decltype(capacity), SideBySide>)
+    if constexpr (std::is_same_v<decltype(capacity), SideBySide>)
       for (; p + 2 <= Count; p += 2)
         put_twos(to[p], to[p + 1], first + p + index[0] * stride, first + p + index[1] * stride);
     for (; p < Count; ++p) set_cells(first + p * capacity, stride, to[p]);
   }
   // Numbers that belong to the places of the row themselves.
-  N numbers(const double* list) const {
-    if constexpr (is_two)
-      return two_at(list + i);
-    else
-      return list[i];
-  }
-  void set_numbers(double* list, N to) const { std::memcpy(list + i, &to, sizeof to); }
+  Two numbers(const double* list) const { return two_at(list + i); }
+  void set_numbers(double* list, Two to) const { put_two_at(to, list + i); }
 };
 
 /// Two neighbours of a dense row, whose cells are neighbours as well if they stand 1 apart.
 template <class W>
-struct DensePlaces : Places<W, Two> {
-  using Base = Places<W, Two>;
-  using Base::i;
-
-  DensePlaces(const Row<W>& row, std::size_t i) : Base(row, i) {}
+struct DensePlaces : Places<W> {
+  using Places<W>::i, Places<W>::Places;
 
   template <class Cell>
   Two cells(const Cell* first, std::size_t stride) const {
-    return stride == 1 ? two_at(first + i) : Base::cells(first, stride);
+    return stride == 1 ? two_at(first + i) : Places<W>::cells(first, stride);
   }
   template <class Cell>
   void set_cells(Cell* first, std::size_t stride, Two to) const {
-    stride == 1 ? put_two_at(to, first + i) : Base::set_cells(first, stride, to);
+    stride == 1 ? put_two_at(to, first + i) : Places<W>::set_cells(first, stride, to);
   }
 };
 
-/// Calls f with all places of a row, by twos and at last perhaps one alone. (A row is handed over
-/// by its value here, so that a compiler need not read it again after each number that f writes.)
+// How many places a row has is what a processor guesses wrong, so no branch asks for it where a
+// walk ends. The last places stay in registers: a load from two stores would wait for both.
+
+/// Two places that were copied, the second perhaps no neighbour of the first.
+template <class W>
+struct CopiedPlaces : Places<W> {
+  std::size_t second;
+
+  CopiedPlaces(const Index* index, const W* value, std::size_t i, std::size_t second)
+      : Places<W>(index, value, i), second(second) {}
+
+  Two values() const { return two_of(this->value[0], this->value[1]); }
+  Two numbers(const double* list) const { return two_of(list[this->i], list[second]); }
+};
+
+/// Calls f with all places of a row, by twos. Where their number is odd, the last two are the same
+/// place: f may only set what it makes of what was there. (A row is handed over by its value here,
+/// so that a compiler need not read it again after each number that f writes.)
 template <class W, class F>
 [[gnu::always_inline]] inline void for_twos(const Row<W> row, F f) {
+  if (row.size == 0) return;
   std::size_t i = 0;
   if (row.is_dense)
-    for (; i + 2 <= row.size; i += 2) f(DensePlaces<W>(row, i));
+    for (; i + 2 < row.size; i += 2) f(DensePlaces<W>(row, i));
   else
-    for (; i + 2 <= row.size; i += 2) f(Places<W, Two>(row, i));
-  if (i < row.size) f(Places<W, double>(row, i));
+    for (; i + 2 < row.size; i += 2) f(Places<W>(row, i));
+  const std::size_t last = row.size - 1;
+  const Index index[] = {row.index[i], row.index[last]};
+  const W value[] = {row.value[i], row.value[last]};
+  f(CopiedPlaces<W>(index, value, i, last));
 }
 
-/// The last one to four places of a row, filled up to four with the value 0 at feature 0. How many
-/// there are is what a processor guesses wrong, so no branch asks for it: the last four are put
-/// before the zeros, and those wanted are read from where they begin.
+/// The last one to four places of a row, filled up to four with the value 0 at a feature that is
+/// there.
 template <class W>
-struct Ending {
-  Index index[8];
-  W value[8];
-  std::size_t skipped;
-
+class Ending {
+ public:
   [[gnu::always_inline]] Ending(const Row<W>& row, std::size_t begin) {
-    constexpr std::size_t four = 4;
-    const std::size_t n = std::min(row.size, four);
-    for (std::size_t k = four; k < 2 * four; ++k) {
-      index[k] = 0;
-      value[k] = 0;
+    using Bits = std::conditional_t<sizeof(W) == 4, std::uint32_t, std::uint64_t>;
+    index_[0] = row.index[begin];
+    value_[0] = row.value[begin];
+    for (std::size_t k = 1; k < 4; ++k) {
+      const std::size_t kept = -std::size_t{begin + k < row.size}, at = begin + (k & kept);
+      index_[k] = row.index[at];
+      value_[k] = std::bit_cast<W>(std::bit_cast<Bits>(row.value[at]) & static_cast<Bits>(kept));
     }
-    if (n == four) {  // as a number that is known it is one instruction
-      std::memcpy(index, row.index + row.size - four, sizeof(Index) * four);
-      std::memcpy(value, row.value + row.size - four, sizeof(W) * four);
-    } else {
-      std::copy_n(row.index, n, index + four - n);
-      std::copy_n(row.value, n, value + four - n);
-    }
-    skipped = four - (row.size - begin);
   }
-  Places<W, Two> places(std::size_t k, std::size_t i) const {
-    return Places<W, Two>(index + skipped + k, value + skipped + k, i);
+  [[gnu::always_inline]] CopiedPlaces<W> places(std::size_t k, std::size_t i) const {
+    return {index_ + k, value_ + k, i, i + 1};
   }
+  Row<W> row() const { return {index_, value_, 4}; }
+
+ private:
+  Index index_[4];
+  W value_[4];
 };
 
 /// The same number at all places.

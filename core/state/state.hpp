@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -29,7 +30,8 @@ struct Bound {
 
   template <class W, class ExactMaximum>
   void admit(double growth, ExactMaximum exact_maximum) {
-    constexpr double limit = static_cast<double>(std::numeric_limits<W>::max()) / 16;
+    constexpr double most = static_cast<double>(std::numeric_limits<W>::max()) / 16;
+    constexpr double limit = std::min(most, 1e150);  // |w|^2 is a number, too
     if (!(value + growth < limit)) {
       value = exact_maximum();
       if (!(value + growth < limit)) refuse();

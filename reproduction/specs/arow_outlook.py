@@ -163,7 +163,7 @@ with as many labels replaced as the noise says, by the same protocol with up to 
 keeps a matrix for each class, "joint" one over the weights of all classes.
 """,
     full=_studies(1, 10, len(_TRIPLES), 10),
-    reduced=_studies(15, 2, 2, 2),
+    reduced=_studies(15, 2, 1, 2),
     budget="69 tasks x 3 noise levels x 43 settings x 10 passes, and 10 sets x 2 noise levels x 20 "
     "settings x 5 passes with 768 x 768 covariances: 30 minutes of processor time.",
     findings=findings,

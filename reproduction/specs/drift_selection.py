@@ -278,7 +278,7 @@ behind its selectors, its bins or its sigmas. The game is run for USPS only, as 
 each choice solves a linear program over all features. Intervals are over the draws, paired.
 """,
     full=_studies(40, 5, 500, 800),
-    reduced=_studies(2, 1, 40, 60),
+    reduced=_studies(2, 1, 24, 60),
     budget="40 trials x 7 methods x up to 12 thresholds, row by row over 2,000 or 3,200 rows, and "
     "40,000 linear programs: 70 minutes of processor time.",
     findings=findings,

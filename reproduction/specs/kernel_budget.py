@@ -199,8 +199,8 @@ FULL = (
 REDUCED = (
     *_study(usps(100), (10, 40), 2),
     *_study(news(250), (10, 120), 1),
-    *_study(Data("USPS, all digits", "usps", rows=800), (20, 100), 1, tuning=300),
-    *_study(Data("MNIST", "mnist", rows=800), (20, 100), 1, tuning=300, context=False),
+    *_study(Data("USPS, all digits", "usps", rows=500), (20, 100), 1, tuning=300),
+    *_study(Data("MNIST", "mnist", rows=500), (20, 100), 1, tuning=300, context=False),
 )
 REPRODUCTION = Reproduction(
     name="kernel-budget",

@@ -26,7 +26,7 @@ def load(name: str) -> ModuleType:
                 sys.path.insert(0, str(root))  # worker processes inherit it
             return import_module(name)
     raise NoCheckout(
-        "the papers' experiments are no part of the installed package; run 'yarrow reproduce' in a "
-        "checkout of Yarrow's repository, or in its source archive "
+        "the papers' experiments are not part of the installed package: run 'yarrow reproduce' in "
+        "a checkout of Yarrow's repository, or in its source archive "
         "('pip download --no-deps --no-binary :all: yarrow-learn'), unpacked."
     )

@@ -16,6 +16,14 @@ from typing import NoReturn
 class YarrowError(ValueError):
     """The base of all errors of this package."""
 
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_readable(message))
+
+
+def _readable(message: str) -> str:
+    """A message without its middle, if it repeats so much of a file that nobody would read it."""
+    return message if len(message) <= 3000 else f"{message[:2000]} ... {message[-500:]}"
+
 
 class ParameterError(YarrowError, TypeError):
     """A parameter has a value or a type that is not allowed."""
@@ -152,6 +160,12 @@ def check_value(holds: bool, name: str, value: object, allowed: str) -> None:
         raise ParameterError.of(name, value, allowed)
 
 
+def check_choice(name: str, value: object, options: Iterable[str]) -> None:
+    """Refuse the value of a parameter that is none of a few words."""
+    words = list(options)
+    check_value(value in words, name, value, f"one of {', '.join(words)}")
+
+
 def first_of(items: Iterable[object], most: int = 20) -> str:
     """The first of some names, and how many more there are.
 
@@ -161,6 +175,15 @@ def first_of(items: Iterable[object], most: int = 20) -> str:
     words = [str(item) for item in items]
     more = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(words[:most]) + more
+
+
+def counted(number: int, thing: str, things: str = "") -> str:
+    """How many things there are.
+
+    >>> counted(1, "row"), counted(1000, "row"), counted(2, "class", "classes")
+    ('1 row', '1,000 rows', '2 classes')
+    """
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
 def not_fitted(estimator: object) -> NoReturn:

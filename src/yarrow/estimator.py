@@ -69,7 +69,7 @@ class Estimator:
     river_bases: ClassVar[tuple[str, ...]] = ("Estimator",)
     #: predicts values, not classes
     regression: ClassVar[bool] = False
-    #: is taught rows one by one, each with a label, or a value, or by itself
+    #: learns rows one by one, each with a label, or a value, or by itself
     learns_rows: ClassVar[bool] = False
     #: a row costs more than its values; the more, the more rows there have been
     is_dear: ClassVar[bool] = False
@@ -381,7 +381,7 @@ class LearnsArrays:
     _n_features_in: int
     _feature_names_in: list[str] | None
     _n_iter: int
-    #: how the files were read that it was taught by, if it was
+    #: how the rows were read that it has learned; see `StreamFormat.described`
     _stream: dict[str, Any] | None = None
 
     def _keep_columns(self: Any, rows: Any) -> None:

@@ -4,11 +4,32 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["exports", "listed", "np", "resource"]
+
+
+def _wait_for_imports() -> None:
+    """Before a fork: wait until no other thread imports, for a second at most.
+
+    A child has only the thread that forked, and whatever another one was importing stays locked in
+    it for ever: `predict` would hang where it imports the same.
+    """
+    locks: Any = import_module("_frozen_importlib")._module_locks
+    own = threading.get_ident()
+    for _ in range(1000):
+        found = [reference() for reference in list(locks.values())]
+        if all(getattr(lock, "owner", None) in (None, own) for lock in found):
+            return
+        time.sleep(0.001)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_wait_for_imports)
 
 
 def exports(

@@ -71,7 +71,7 @@ def most_classes() -> Any:
     doc = (
         "The most classes that may appear, unless `classes` lists them: a row costs time for each."
     )
-    return integer(default=MOST_CLASSES, doc=doc, at_least=1)
+    return integer(default=MOST_CLASSES, doc=doc, at_least=1, at_most=2**31 - 1)
 
 
 #: of `compare` and its command: what decides between learners that the rows cannot tell apart

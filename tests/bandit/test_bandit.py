@@ -12,9 +12,10 @@ from scipy.optimize import minimize
 import yarrow
 from yarrow.bandit import BanditPAClassifier, BanditronClassifier, Choice
 from yarrow.bandit.base import uniform
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.io.formats import StreamFormat
 from yarrow.online.prediction import predict_files
+from yarrow.saving import model_file
 
 RANDOM = np.random.default_rng(5)
 X = RANDOM.normal(size=(400, 6))
@@ -390,3 +391,15 @@ def test_an_error_names_the_row_though_fit_shuffles(cls):
     labels[7] = "z"
     with pytest.raises(DataError, match=r"^row 7: The class 'z'"):
         cls(classes=["a", "b"]).fit(np.eye(40), labels)
+
+
+@pytest.mark.parametrize("cls", BANDITS)
+@pytest.mark.parametrize("weight", [1.7e308, -1e250])
+def test_weights_that_no_steps_lead_to_are_refused(cls, weight, tmp_path):
+    """Their sums would not be finite, nor would scores."""
+    learned(cls).save(tmp_path / "model")
+    tensors, metadata = model_file.read(tmp_path / "model")
+    tensors["own/weights"][:] = weight
+    model_file.write(tmp_path / "model", tensors, metadata)
+    with pytest.raises(ModelFileError, match="weights"):
+        yarrow.load(tmp_path / "model")

@@ -11,6 +11,7 @@ import pytest
 from cli.support import Run, rows_of_text
 
 import yarrow
+from yarrow.cli.results import Residuals
 
 
 def progressive(model: Any, lines: list[str], kind: type) -> tuple[list[Any], list[Any]]:
@@ -54,6 +55,15 @@ def test_each_row_is_predicted_before_it_is_learned(run: Run, svm: Path, tmp_pat
     assert [p["rows"] for p in document["checkpoints"]] == [2**i for i in range(9)]
 
 
+def test_the_target_before_a_row_may_be_of_an_earlier_batch() -> None:
+    y, whole, parts = np.array([1.0, 4.0, 2.0, 8.0]), Residuals(), Residuals()
+    whole.add(y, y)
+    for part in (y[:1], y[1:1], y[1:3], y[3:]):
+        parts.add(part, part)
+    assert parts.summary() == whole.summary()
+    assert whole.summary()["rmse_of_last_target_repeated"] == pytest.approx(np.sqrt(49 / 3))
+
+
 def test_a_regression_is_scored_by_its_residuals(run: Run, svm: Path) -> None:
     lines = svm.read_text().splitlines()
     y, p = map(np.array, progressive(yarrow.PassiveAggressiveRegressor(), lines, float))
@@ -61,11 +71,14 @@ def test_a_regression_is_scored_by_its_residuals(run: Run, svm: Path) -> None:
     assert document["rmse"] == pytest.approx(np.sqrt(np.mean((y - p) ** 2)))
     assert document["mae"] == pytest.approx(np.mean(np.abs(y - p)))
     assert document["r2"] == pytest.approx(1 - np.sum((y - p) ** 2) / np.sum((y - y.mean()) ** 2))
+    repeated = np.sqrt(np.mean(np.diff(y) ** 2))
+    assert document["rmse_of_last_target_repeated"] == pytest.approx(repeated)
     point = document["checkpoints"][5]
     assert point["rmse"] == pytest.approx(np.sqrt(np.mean((y - p)[:32] ** 2)))
     assert point["since_last"] == pytest.approx(np.sqrt(np.mean((y - p)[16:32] ** 2)))
     text = run("evaluate", svm, "--learner", "pa-regressor").stdout
     assert f"RMSE {document['rmse']:.6g}, MAE {document['mae']:.6g}" in text
+    assert f", of repeating the last target {repeated:.6g}\n" in text
 
 
 def test_the_table_fits_a_terminal(run: Run, tmp_path: Path) -> None:
@@ -170,7 +183,7 @@ def test_a_run_prints_its_certificate(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        (["--learner", "pa"], "no theorem is known here for PassiveAggressiveClassifier"),
+        (["--learner", "pa"], "there is no theorem for PassiveAggressiveClassifier"),
         (["--learner", "normconstrainedpa", "--beta", "2"], "which would take"),
     ],
 )
@@ -189,7 +202,7 @@ def test_why_there_is_no_certificate(run: Run, svm: Path, tmp_path: Path) -> Non
     assert "- cannot be read a second time" in piped
     run("train", svm, *learner, "--model", tmp_path / "m")
     resumed = run("evaluate", svm, "--resume", tmp_path / "m", "--certificate").stdout
-    assert "not one that went on" in resumed
+    assert "not one that was resumed" in resumed
     many = tmp_path / "many.svm"
     many.write_text("".join(rows_of_text(60, classes=("a", "b", "c"))))
     assert (

@@ -172,7 +172,7 @@ def test_broken_rows_are_skipped_or_refused_on_this_way_too(run: Run, tmp_path: 
 
 
 def test_rows_that_a_metric_leaves_out_are_told(run: Run, tmp_path: Path) -> None:
-    """Of one class alone there is no probability; one that comes later counts as 1e-15."""
+    """Of one class alone there is not a probability; one that comes later counts as 1e-15."""
     path = tmp_path / "rows.csv"
     lines = [f"{i % 2},{'ab'[i % 2] if i != 90 else 'c'}\n" for i in range(100)]
     path.write_text("x,y\n" + "".join(lines))

@@ -12,7 +12,7 @@ from online.test_late_labels import by_blocks, row_by_row, svm_rows
 
 import yarrow
 from yarrow.base.linear import LinearModel
-from yarrow.online import files
+from yarrow.online import file_batches
 from yarrow.saving.registry import learners, short_name
 
 NAMES = [name for name, cls in learners().items() if not issubclass(cls, LinearModel)]
@@ -32,7 +32,7 @@ def test_they_are_all_there() -> None:
 def test_blocks_say_what_row_by_row_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, delay: int
 ) -> None:
-    monkeypatch.setattr(files, "BLOCK_BYTES", 600)
+    monkeypatch.setattr(file_batches, "BLOCK_BYTES", 600)
     lines = rows_of_text(90)
     path = tmp_path / "rows.svm"
     path.write_text("".join(lines))

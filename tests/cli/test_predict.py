@@ -229,7 +229,7 @@ def test_a_threshold_chooses_the_second_class(run: Run, svm: Path, tmp_path: Pat
     assert "--threshold is for two classes" in told
     for wrong in ("nan", "1.5", "-0.1"):
         told = run("predict", tmp_path / "m", svm, "--threshold", wrong, code=2).stderr
-        assert told.endswith("is no probability.\n")
+        assert told.endswith("is not a probability.\n")
 
 
 def test_sequences_of_words_are_remembered(run: Run, table: Path, tmp_path: Path) -> None:

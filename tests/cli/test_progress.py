@@ -13,7 +13,8 @@ import pytest
 from cli.support import Run, rows_of_text, start
 
 from yarrow.cli import progress as showing
-from yarrow.cli.progress import Display, counted, rate
+from yarrow.cli.progress import Display, rate
+from yarrow.errors import counted
 from yarrow.online.ledger import Progress
 
 LIVE = re.compile(r"standard input.*[\d,]+ rows .* rows/s .* MB/s .*error [\d.]+ %")

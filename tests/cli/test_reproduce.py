@@ -147,7 +147,7 @@ def test_without_a_checkout_one_sentence_says_how_to_get_it(
     (tmp_path / "reproduction").mkdir()  # pages of before are no checkout
     monkeypatch.chdir(tmp_path)
     said = run("reproduce", "--list", code=2).stderr
-    assert "no part of the installed package; run 'yarrow reproduce' in a checkout" in said
+    assert "not part of the installed package: run 'yarrow reproduce' in a checkout" in said
     assert "Measure the papers' experiments" in run("--help").stdout
     assert "--reduced" in run("reproduce", "--help").stdout
     monkeypatch.chdir(f"{root}/docs")  # but a checkout may be where one stands

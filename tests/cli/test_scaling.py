@@ -130,8 +130,8 @@ def test_probabilities_and_scores_are_judged_as_they_come(run: Run, table):
     ("command", "words"),
     [
         (("train", "--export", "m.json"), "ScaledClassifier has no weights to export"),
-        (("train", "--learner", "oneclass-pa", "--model", "m"), "cannot be scaled as they come"),
-        (("train", "--learner", "pa-ranker", "--model", "m"), "cannot be scaled as they come"),
+        (("train", "--learner", "oneclass-pa", "--model", "m"), "cannot be scaled while it learns"),
+        (("train", "--learner", "pa-ranker", "--model", "m"), "cannot be scaled while it learns"),
         (("train", "--resume", "m", "--model", "m"), "cannot be used with --resume"),
     ],
 )

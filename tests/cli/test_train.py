@@ -315,6 +315,24 @@ def test_what_nobody_chose_is_exported(
     assert [float(x) for x in told[0]] == pytest.approx([float(x) for x in told[1]], abs=1e-4)
 
 
+@pytest.mark.parametrize("learner", ["yarrow", "arow", "kernelperceptron"])
+def test_rows_that_are_sorted_by_class_are_told(run: Run, tmp_path: Path, learner: str) -> None:
+    """By `train`, in any number of passes, and by `evaluate`; not where one class comes again."""
+    rows = [f"{label} {1 + place % 7}:{1 + place % 3}\n" for label in "321" for place in range(30)]
+    (tmp_path / "sorted.svm").write_text("".join(rows))
+    (tmp_path / "nearly.svm").write_text("".join([*rows, rows[0]]))
+    for name, times in (("sorted", 1), ("nearly", 0)):
+        path, model = tmp_path / f"{name}.svm", tmp_path / "m"
+        for command in (
+            ["train", path, "--model", model],
+            ["train", path, "--model", model, "--passes", 3],
+            ["evaluate", path],
+            ["evaluate", path, "--delay", 2],
+        ):
+            told = run(*command, "--learner", learner).stderr
+            assert told.count("the rows are sorted by class") == times, command
+
+
 def test_what_options_and_labels_cannot_mean_is_told(run: Run, svm: Path, tmp_path: Path) -> None:
     """Options of columns where there are none, and a model that can say but one thing."""
     (tmp_path / "one.csv").write_text("y,a\nspam,2\nspam,3\n")
@@ -322,9 +340,7 @@ def test_what_options_and_labels_cannot_mean_is_told(run: Run, svm: Path, tmp_pa
     told = run(
         "train", svm, "--text", "note", "--ngrams", 2, "--threads", 1, "--model", model
     ).stderr
-    assert told == (
-        "yarrow: svmlight text has no columns, so that --text, --ngrams say nothing about it.\n"
-    )
+    assert told == ("yarrow: svmlight text has no columns, so --text, --ngrams have no effect.\n")
     assert run("train", svm, "--model", model).stderr == ""
     told = run("train", tmp_path / "one.csv", "--label", "y", "--model", model).stderr
-    assert told == "yarrow: all rows had the label spam, so that the model predicts no other.\n"
+    assert told == "yarrow: all rows had the label spam, so the model predicts no other.\n"

@@ -258,6 +258,7 @@ def _taught_twice(cls, y, model):
     return again.partial_fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:no feature of the rows is known")
 def test_a_row_that_one_learner_cannot_learn_is_taken_back_by_the_others():
     """By steps of different sizes, and by limits of their own, in any depth."""
     steps = [yarrow.OGDRegressor(eta0=1e-3), yarrow.OGDRegressor(eta0=1.0)]

@@ -123,7 +123,7 @@ def fingerprint(model: Any) -> dict[str, Any]:
 
 def assert_same(got: dict[str, Any], expected: dict[str, Any]) -> None:
     """Compare key by key, so that a failure says what differs."""
-    assert got.keys() == expected.keys(), "other keys"
+    assert got.keys() == expected.keys(), got.keys() ^ expected.keys()
     differ = {key: (got[key], expected[key]) for key in got if got[key] != expected[key]}
     assert not differ, "\n".join(f"{k}:\n  {a}\n  {b}" for k, (a, b) in differ.items())
 

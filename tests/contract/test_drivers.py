@@ -364,9 +364,9 @@ def written(path: Path, y: Any, w: Any) -> Path:
 def test_files(
     name: str, weighted: bool, delay: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from yarrow.online import files
+    from yarrow.online import file_batches
 
-    monkeypatch.setattr(files, "BLOCK_BYTES", 500)
+    monkeypatch.setattr(file_batches, "BLOCK_BYTES", 500)
     family = FAMILIES[name]
     w = WEIGHTS if weighted else None
     rows = renamed("frame" if weighted else "dense")

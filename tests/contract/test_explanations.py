@@ -269,3 +269,14 @@ def test_all_that_own_a_model_are_under_this_contract():
     assert {item.__name__ for item in set(ALL_CLASSES) - set(CLASSES)} == {
         "OneClassPassiveAggressive", "PassiveAggressiveRanker",
     }  # fmt: skip
+
+
+def test_the_largest_weights_of_two_classes_are_each_others_negatives():
+    model = AROWClassifier()
+    for _ in range(3):
+        model.learn_one({"cheap": 1.0}, "spam")
+        model.learn_one({"lunch": 1.0}, "ham")
+    spam, ham = (dict(model.top_features(label=label)) for label in ("spam", "ham"))
+    assert spam["cheap"] > 0 > spam["lunch"]
+    assert ham == {name: -weight for name, weight in spam.items()}
+    assert dict(model.top_features()) == spam  # the last class in their order

@@ -397,7 +397,7 @@ def test_a_block_takes_the_room_of_its_rows(tmp_path: Path) -> None:
 def test_metadata_is_an_object(metadata: Any, tmp_path: Path) -> None:
     path = tmp_path / "forged"
     model_file.write(path, {}, metadata)
-    with pytest.raises(ModelFileError, match="no JSON object"):
+    with pytest.raises(ModelFileError, match="not a JSON object"):
         yarrow.load(path)
 
 
@@ -425,3 +425,11 @@ def test_integers_are_no_fractions(kind: str, tmp_path: Path) -> None:
                 model_file.write(tmp_path / "forged", changed, metadata)
                 with pytest.raises(ModelFileError, match="type"):
                     yarrow.load(tmp_path / "forged")
+
+
+@pytest.mark.parametrize("field", ["estimator", "kind"])
+def test_an_error_does_not_repeat_a_long_text_of_the_file(field: str, tmp_path: Path) -> None:
+    path = forged(tmp_path / "m", taught(yarrow.AROWClassifier()), change_field(field, "x" * 10**6))
+    with pytest.raises(ModelFileError, match=str(path)) as refused:
+        yarrow.load(path)
+    assert len(str(refused.value)) < 3000

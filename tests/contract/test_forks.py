@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -269,3 +271,16 @@ def test_pools_whose_workers_go_on_with_the_models_of_the_parent(busy):
     busy(*[lambda model=model: learn(model) for model in SHARED.values()])
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert all(pool.map_async(_go_on, [*SHARED] * 4).get(timeout=60))
+
+
+def test_a_child_can_import_what_a_thread_imports(tmp_path, monkeypatch):
+    """A module that a thread was importing would stay locked in the child."""
+    (tmp_path / "slow_to_load.py").write_text("import time; time.sleep(0.3)")
+    monkeypatch.syspath_prepend(tmp_path)
+    thread = threading.Thread(target=importlib.import_module, args=["slow_to_load"])
+    thread.start()
+    while "slow_to_load" not in sys.modules:
+        time.sleep(0.001)
+    child = fork(lambda: importlib.import_module("slow_to_load"))
+    thread.join()
+    assert ends_well(child, seconds=10.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from contract.support import as_dicts, assert_same, classification, fingerprint,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import yarrow
 from yarrow import (
     AROWClassifier,
     CustomClassifier,
@@ -23,6 +26,7 @@ from yarrow import (
     RDAClassifier,
     SOFSClassifier,
     SOPClassifier,
+    linear_model,
 )
 from yarrow.errors import YarrowError
 
@@ -34,6 +38,12 @@ def is_regression(model):
     return not hasattr(type(model), "classes_")
 
 
+NEED_A_FUNCTION = ("CustomClassifier", "StructuredClassifier")
+LEARN_DICTS = [
+    name
+    for name in linear_model.__all__
+    if name not in NEED_A_FUNCTION and hasattr(getattr(linear_model, name), "learn_one")
+]
 EXTREMES = [1.0, -0.5, 1e-38, 1e-20, 1e20, 1e30, -3e38]
 
 
@@ -139,3 +149,20 @@ def test_a_refused_dict_leaves_no_trace_in_what_follows(variant):
         else:
             never_failed.learn_one({0: 3e38, "new": 3e38, 7: 1e-38}, 1, w=1e300)
     assert_same(fingerprint(model), fingerprint(never_failed))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", [1e30, 1e100, 1e154, 1e250])
+@pytest.mark.parametrize("name", LEARN_DICTS)
+def test_what_is_learned_of_huge_rows_can_be_read_again(name, size, dtype, tmp_path):
+    cls = getattr(linear_model, name)
+    model = cls(**({"dtype": dtype} if "dtype" in cls.__dataclass_fields__ else {}))
+    draw = np.random.default_rng(1)
+    for i in range(20):
+        row = {word: float(draw.choice([size, -size, 1.0])) for word in "abc"}
+        label = float(draw.choice([size, -1.0, 1.0])) if is_regression(model) else "xyz"[i % 3]
+        with contextlib.suppress(YarrowError):
+            model.learn_one(row, *([] if "OneClass" in name else [label]))
+    if model.__sklearn_is_fitted__():
+        model.save(tmp_path / "model")
+        yarrow.load(tmp_path / "model")

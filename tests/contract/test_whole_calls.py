@@ -8,6 +8,8 @@ import itertools
 import pickle
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -194,3 +196,25 @@ def test_a_learner_takes_a_row_back_that_one_after_it_refuses(first, tmp_path):
     for one in (model, twin):  # nothing is left in lines that new features get
         one.learn_one({"new": 1.0, "other": 1.0}, 1)
     assert content(model, tmp_path / "c") == content(twin, tmp_path / "d")
+
+
+INTERRUPTED = """
+import sys
+from yarrow import Perceptron
+class Interrupted:
+    def find_spec(self, name, *rest):
+        if name == "numpy":
+            raise KeyboardInterrupt
+model = Perceptron()
+model.learn_one({"a": 1.0}, "b")
+sys.meta_path.insert(0, Interrupted())
+try:
+    model._model.get_state()
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+
+
+def test_an_interrupt_while_the_core_loads_numpy_stays_one():
+    """It comes at the first array that the core makes, if nobody has needed numpy before."""
+    assert subprocess.run([sys.executable, "-c", INTERRUPTED], check=False).returncode == 7

@@ -189,8 +189,13 @@ void behaves_like_a_map_of_names() {
       }
       const std::vector<Key> others = random_keys(random, 100);
       out.resize(others.size());
-      std::as_const(vocabulary).find(names_of(others).data(), others.size(), out.data());
-      for (std::size_t i = 0; i < others.size(); ++i) CHECK(out[i] == reference.find(others[i]));
+      const std::vector<Name> asked = names_of(others);
+      for (const std::size_t from : {std::size_t{0}, random() % others.size()}) {
+        for (std::size_t i = from; i < out.size(); ++i)  // all wrong guesses, then some
+          out[i] = static_cast<Index>(random() % (reference.names.size() + 9)) - 4;
+        std::as_const(vocabulary).find(asked.data(), asked.size(), out.data());
+        for (std::size_t i = 0; i < others.size(); ++i) CHECK(out[i] == reference.find(others[i]));
+      }
       check_same(vocabulary, reference);
     }
   }
@@ -211,6 +216,7 @@ void survives_collisions() {
     std::vector<Name> names;
     for (const Key& key : keys) names.push_back(forged(key));
     std::vector<Index> out(keys.size());
+    for (Index& guess : out) guess = static_cast<Index>(random() % (reference.names.size() + 1));
     vocabulary.resolve(names.data(), names.size(), out.data());
     for (std::size_t i = 0; i < keys.size(); ++i) CHECK(out[i] == reference.find_or_add(keys[i]));
     if (step % 3 == 0) {

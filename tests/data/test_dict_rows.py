@@ -18,6 +18,7 @@ ROWS = [
     {np.int8(5): 1.0, np.str_("a"): 2.0},
     {"colour": "red", 7: "x", True: "y"},
     {"a": "b", "a=b": 2.0},
+    {"a": None, "b": 1.0},
     {"half": Fraction(1, 2), "tenth": Decimal("0.25"), "zero-d": np.array(2.0)},
     {},
 ]
@@ -58,6 +59,7 @@ def test_both_refuse_the_same_rows(row, learner):
         learner().learn_one(row, "yes")
 
 
+@pytest.mark.filterwarnings("ignore:no feature of the rows is known")
 def test_keys_mean_their_text_whichever_objects_they_are():
     random = np.random.default_rng(0)
     names = [f"{'ü' * (i % 3)}{i}" for i in range(9_000)]  # more than the core remembers

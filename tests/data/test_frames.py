@@ -9,6 +9,8 @@ import itertools
 import os
 import subprocess
 import sys
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +199,7 @@ def test_a_model_of_a_frame_reads_files_dicts_and_other_frames_alike(tmp_path: P
         assert [one.predict_one(record) for record in RECORDS] == expected
         with pytest.raises(DataError, match="seen at fit time, yet now missing:\n- town"):
             one.predict(frame().drop(columns="town"))
-        with pytest.raises(DataError, match="by the columns of a frame, 'age' among them"):
+        with pytest.raises(DataError, match="on a frame with named columns, such as 'age'"):
             one.predict(np.ones((3, 6)))
     path = written(tmp_path, "csv")
     found = click.testing.CliRunner().invoke(
@@ -232,6 +234,32 @@ def test_missing_numbers_are_no_features(form: Any) -> None:
             assert indicated.tolist() == np.isnan(X[:, 1]).astype(float).tolist()
 
 
+def test_record_batches_of_pyarrow_are_frames() -> None:
+    """So a Parquet file is learned batch by batch."""
+    table = pa.table({"km": [1.0, 2.0, None, 4.0], "town": ["Oslo", "Rome", "Rome", None]})
+    whole, batched = AROWClassifier(), AROWClassifier()
+    for batch in table.to_batches(max_chunksize=2):
+        whole.partial_fit(pa.Table.from_batches([batch]), ["a", "b"])
+        batched.partial_fit(batch, ["a", "b"])
+    assert batched.feature_names_ == whole.feature_names_
+    assert np.array_equal(batched.coef_, whole.coef_)
+    assert batched.predict(table.to_batches()[0]).tolist() == whole.predict(table).tolist()
+
+
+def test_numbers_of_other_types_in_dicts_are_the_numbers_that_they_are() -> None:
+    """To a model that knows no table, and to one that does."""
+    frame = pd.DataFrame({"km": [1.5, 2.5], "town": ["Oslo", "Rome"]})
+    plain, taught = AROWClassifier(), AROWClassifier().fit(frame, ["a", "b"])
+    for row in frame.to_dict("records"):
+        plain.learn_one(row, "a" if row["town"] == "Oslo" else "b")
+    for model in (plain, taught):
+        for number in (Decimal("1.5"), Fraction(3, 2), np.float16(1.5)):
+            said = model.predict_proba_one({"km": number})
+            assert said == model.predict_proba_one({"km": 1.5})
+        with pytest.raises(DataError, match="'km'"):
+            model.learn_one({"km": 1j}, "a")
+
+
 def test_errors_name_the_column_and_the_way_out() -> None:
     model = AROWClassifier()
     for X, says in (
@@ -240,18 +268,20 @@ def test_errors_name_the_column_and_the_way_out() -> None:
         (pd.DataFrame({"a": [1.0, np.inf], "city": ["x", "y"]}), "row 1, field 'a': inf is not"),
         ([{"a": 1.0}, {"a": np.inf}], "row 1, field 'a': inf"),
         ([{"a": 1.0}, {"a": 1j}], "row 1, field 'a': 1j"),
-        ([{"a": 1.0}, 5], "row 1: 5 is no dict"),
-        (["a", None], "row 1: None is no text"),
+        ([{"a": 1.0}, 5], "row 1: 5 is not a dict"),
+        (["a", None], "row 1: None is not a text"),
         (pd.DataFrame({"a": [1.0, 2], "city": [1.0, np.inf]}), "infinity at row 1, column 'city'"),
         ({"a": [1.0, 2.0]}, "X is a dict: give a list of dicts"),
         (
             [["a", 1.0], ["b", 2.0]],
-            "X: 'a' at row 0, column 0 is no number: give a frame whose",
+            "X: 'a' at row 0, column 0 is not a number: give a frame whose",
         ),
-        ([[b"a", 1.0]] * 2, "X: b'a' at row 0, column 0 is no number: give a frame whose"),
-        ([[1.0, 2.0], [3.0, [4.0]]], r"^Input X: \[4.0\] at row 1, column 1 is no number.$"),
+        ([[b"a", 1.0]] * 2, "X: b'a' at row 0, column 0 is not a number: give a frame whose"),
+        ([[1.0, 2.0], [3.0, [4.0]]], r"^Input X: \[4.0\] at row 1, column 1 is not a number.$"),
         ([[1.0], [np.nan]], "NaN at row 1, column 0: give a frame, in which it means a missing"),
         ("one text", "X is one text, 'one text': give a list of texts"),
+        (iter([{"a": 1.0}, {"a": 2.0}]), r"read only once: give list\(X\)"),
+        (pd.DataFrame([[1, "x"], [2, "y"]], columns=["a", "a"]), "'a': two .* rename one of them"),
         (pd.DataFrame({"a": ["x"]}).iloc[:0], "0 sample"),
         (pd.DataFrame({"a": pd.to_timedelta([1, 2])}), "field 'a': a column of type duration"),
     ):

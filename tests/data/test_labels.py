@@ -232,3 +232,21 @@ def test_scikit_learn_cannot_order_them_and_says_so():
     model = experts.HedgeClassifier([SGDClassifier()])
     with pytest.raises(DataError, match="SGDClassifier cannot learn texts and numbers"):
         model.fit(X, MIXED)
+
+
+@pytest.mark.parametrize("route", ["learn_one", "partial_fit", "load"])
+def test_classes_that_end_in_nul_are_other_classes(route, tmp_path):
+    """NumPy's texts lose what they end in."""
+    model, classes = yarrow.AROWClassifier(), ["a", "a\0", "\0"]
+    if route == "partial_fit":
+        model.partial_fit(np.eye(3), classes)
+    else:
+        for place, label in enumerate(classes):
+            model.learn_one({place: 1.0}, label)
+    if route == "load":
+        model.save(tmp_path / "model")
+        model = yarrow.load(tmp_path / "model")
+    assert model.classes_.tolist() == in_order(classes)
+    for place, label in enumerate(classes):
+        assert model.predict_one({place: 1.0}) == label
+        assert model.explain_one({place: 1.0}).label == label

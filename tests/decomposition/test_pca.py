@@ -145,3 +145,13 @@ def test_rows_of_any_length_are_cut_to_the_radius():
     rows = np.random.default_rng(0).normal(size=(20, 4))
     long, longer = OnlinePCA(2, radius=1e-30).fit(rows), OnlinePCA(2, radius=1e-300).fit(rows)
     np.testing.assert_allclose(longer.uncertainties_, long.uncertainties_)
+
+
+@pytest.mark.parametrize("eta", [1e20, 1e155, 1.7e308])
+def test_a_step_that_no_logarithm_holds_is_refused_and_leaves_no_trace(eta):
+    model = OnlinePCA(2).partial_fit(np.eye(4))
+    before = model.components_.copy(), model.compression_loss_
+    with pytest.raises(DataError, match="choose a smaller 'eta'"):
+        model.set_params(eta=eta).partial_fit(np.eye(4))
+    np.testing.assert_array_equal(model.components_, before[0])
+    assert model.compression_loss_ == before[1]

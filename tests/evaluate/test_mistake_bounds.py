@@ -65,7 +65,7 @@ def test_other_learners_are_no_perceptrons():
     assert "adds the signed row" in broken(bounds.perceptron(textbook.arow(X, y, 1.0)))
     run = textbook.perceptron(X, y)
     doctored = dataclasses.replace(run, margins=run.margins * 1.5)
-    assert "not so by row" in broken(bounds.perceptron_hinge(doctored))
+    assert "violated at row" in broken(bounds.perceptron_hinge(doctored))
     with pytest.raises(DataError, match="must be \\(5,\\)"):
         bounds.perceptron(run, u=np.ones(3))
     values = Run(rows=X, labels=X[:, 0], margins=y, updated=y > 0, task="regression")

@@ -195,7 +195,7 @@ def test_the_verdict_is_told_for_either_side() -> None:
     told = str(paired_comparison(worse, better, names=("A", "B"), level=0.9))
     assert told.endswith("; B is better")
     assert " 90 % interval +" in told
-    assert str(paired_comparison(worse, worse)).endswith("no difference can be told")
+    assert str(paired_comparison(worse, worse)).endswith("no significant difference")
 
 
 def textbook_length(d: np.ndarray) -> int:

@@ -38,6 +38,17 @@ def by_hand(model: Any, X: Any, y: Any, delay: int = 0, **learn: Any) -> list[An
     return predictions
 
 
+def test_a_model_that_cannot_predict_is_not_taken_for_one_that_has_learned_nothing() -> None:
+    class Broken(SGDClassifier):
+        def predict(self, X: Any) -> Any:
+            if not hasattr(self, "coef_"):
+                raise ValueError("the disk is gone")
+            return super().predict(X)
+
+    with pytest.raises(ValueError, match="the disk is gone"):
+        progressive(Broken(), X2, Y2)
+
+
 @pytest.mark.parametrize("delay", [0, 1, 17, 500])
 @pytest.mark.parametrize(
     "kind", [np.asarray, sparse.csr_matrix, sparse.coo_array, "frame", "polars", "list"]

@@ -10,7 +10,7 @@ from evaluate.test_mistake_bounds import broken
 from yarrow import FrequencyRDAClassifier
 from yarrow.errors import ParameterError
 from yarrow.evaluate import bounds
-from yarrow.evaluate.run import record
+from yarrow.evaluate.recorded_run import record
 
 SEEDS = range(3)
 P = [(1.0, 5.0), (2.0, 5.0), (3.0, None), (np.inf, None)]

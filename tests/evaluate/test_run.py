@@ -133,7 +133,7 @@ def test_the_certificate_of_another_method_is_refused():
     diagonal = certificate(record(yarrow.AROWClassifier(), X, y))
     assert not diagonal.is_valid  # the theorem is about the full covariance
     run = record(yarrow.PassiveAggressiveClassifier(), X, y)
-    with pytest.raises(ParameterError, match="no theorem here for PassiveAggressive"):
+    with pytest.raises(ParameterError, match="no theorem for PassiveAggressive"):
         certificate(run)
     chosen = certificate(run, theorem=bounds.perceptron_hinge)
     assert not chosen.is_valid

@@ -269,7 +269,7 @@ def test_rows_too_old_are_not_counted_as_waiting():
     assert (late.n_waiting, late.given_up) == (0, 2)
 
 
-def test_rows_that_wait_are_read_as_their_model_was_taught(tmp_path):
+def test_rows_that_wait_are_read_as_their_model_has_learned(tmp_path):
     """Their columns become words, dates and categories, and what is missing stays that."""
     rows = pd.DataFrame(
         {"note": ["buy now", "see you"] * 30, "day": pd.date_range("2024-05-06", periods=60)}

@@ -19,7 +19,8 @@ from yarrow.saving import model_file
 _SPECIAL = [
     None, True, False, 0, 1, -1, 2, 3, 26, 30, 63, 2**31, 2**53, 2**63, -(2**63), 10**40,
     0.5, -0.5, 1e-320, 1e38, 1e300, -1e308, math.inf, -math.inf, math.nan,
-    "", "a", "load", "float32", "float64", "\ud800", "AROWClassifier", "/dev/stdin",
+    "", "a", "a\0", "a" * 10_000, "load", "float32", "float64", "\ud800", "AROWClassifier",
+    "/dev/stdin",
     [], [[]], {}, [None], {"pairs": [[1]]}, {"list": 3}, {"estimator": "load"},
     {"estimator": "load", "parameters": {"path": "/dev/zero"}},
     {"estimator": "Perceptron", "parameters": {"loss": 1}},
@@ -130,6 +131,8 @@ def _change_tensor(tensors: dict[str, Any], rng: random.Random) -> None:
             warnings.simplefilter("ignore")
             tensors[name] = array.copy()  # the original serves for other files, too
             flat = tensors[name].reshape(-1)
+            if rng.random() < 0.1:
+                flat[:] = rng.choice(_NUMBERS)
             for _ in range(rng.choice([1, 1, 2, 5])):
                 flat[rng.randrange(flat.size)] = rng.choice(_NUMBERS)
     elif change == 5 and array.ndim:

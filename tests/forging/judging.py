@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import warnings
 from typing import Any
@@ -14,16 +15,21 @@ from forging.files import row
 from yarrow.errors import ModelFileError, YarrowError
 from yarrow.saving import model_file
 from yarrow.saving.export_file import loads
+from yarrow.saving.scorer import Scorer
 
 
 def judge(content: bytes, rng: random.Random) -> str:
     """Whether a file is refused, gives a model that refuses rows, or works; other errors escape."""
     try:
         model = loads(content)
-    except ModelFileError:
+    except ModelFileError as error:
+        if len(str(error)) > 3000 or "\n" in str(error):
+            raise AssertionError("what it says is no sentence") from error
         return "refused"
     try:
         use(model, rng)
+        if content[:1] == b"{":
+            _compare_scorer(model, json.loads(content), rng)
     except YarrowError:
         return "refuses rows"
     return "works"
@@ -48,6 +54,15 @@ def use(model: Any, rng: random.Random) -> None:
             _use_learner(model, rng)
     if hasattr(model, "_packed"):
         loads(b"".join(model_file.dump("it", *model._packed())))
+
+
+def _compare_scorer(model: Any, document: Any, rng: random.Random) -> None:
+    """Programs that read an export without looking find what the model finds."""
+    x, scorer = row(rng), Scorer(document)
+    likely = document.get("probabilities") and scorer.probabilities(x)
+    if likely:
+        told = model.predict_proba_one(x)
+        np.testing.assert_allclose(list(likely.values()), list(told.values()), atol=1e-3)
 
 
 def _use_decomposition(model: Any, rng: random.Random) -> None:

@@ -56,7 +56,9 @@ def test_dates_are_their_parts():
     table = read_table(
         io.BytesIO(b"when\n2024-05-31\nsoon\n"), format="csv", known={"when": "date"}
     )
-    with pytest.raises(DataError, match="line 3, field 'when': 'soon' is not a date as 2024-05-31"):
+    with pytest.raises(
+        DataError, match="line 3, field 'when': 'soon' is not a date such as 2024-05-31"
+    ):
         list(table)
 
 
@@ -88,6 +90,74 @@ def test_columns_that_may_not_be_meant_so_are_warned_of(cells, says):
         yarrow.AROWClassifier().fit(frame, y)
     for said in ({"text": ["c"]}, {"categories": ["c"]}, {"drop": ["c"]}):
         list(read_table(io.BytesIO(column(cells)), format="csv", **said))  # no warning: an error
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        ([f"2024-05-{i:02}" for i in range(1, 30)], r"dates, such as '2024-05-01': .*to_datetime"),
+        ([f"{i}.5" for i in range(30)], "all 30 values are numbers written as texts, .*categories"),
+        (NEARLY_UNIQUE, r"50 of 50 values are different.*say text=\['c'\] or drop=\['c'\]"),
+    ],
+)
+def test_texts_of_frames_and_json_that_a_csv_file_would_have_as_values_are_told(cells, says):
+    """Of JSON only where nothing is known of an earlier file."""
+    frame = pd.DataFrame({"c": [*cells, None], "few": [str(i % 2) for i in range(len(cells) + 1)]})
+    with pytest.warns(ReadingWarning, match=f"^column 'c': .*{says}") as told:
+        yarrow.AROWClassifier().fit(frame, np.arange(len(frame)) % 2)
+    assert len(told) == 1
+    lines = as_lines(frame)().encode()
+    with pytest.warns(ReadingWarning, match=f"column 'c': .*{says}") as told:
+        list(read_table(io.BytesIO(lines), format="jsonl"))
+    assert len(told) == 1
+    list(read_table(io.BytesIO(lines), format="jsonl", known={}))  # a warning would be an error
+
+
+def test_what_a_column_of_json_holds_is_said_by_the_first_value_that_there_is():
+    table = read_table(io.BytesIO(b'{"a": null, "b": "x"}\n{"a": 1, "b": null}\n'), format="jsonl")
+    list(table)
+    assert table.described == {"a": "numbers", "b": "categories"}
+
+
+def test_columns_that_a_model_has_learned_and_a_file_lacks_are_told(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"y": ["a", "b"] * 20, "km": range(40), "age": 3, "note": "x", "w": 1.5})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    rows.rename(columns={"km": "Km"}).drop(columns=["y", "w"]).to_csv(
+        tmp_path / "n.csv", index=False
+    )
+    train = ["train", "rows.csv", "--label", "y", "--weight", "w", "--model", "m", "--quiet"]
+    said(tmp_path, *train, stdin=b"")
+    for new in ("rows.csv", "-"):
+        assert not said(tmp_path, "predict", "m", new, "--quiet", stdin=b"km,age,note\n1,2,x\n")
+    told = said(tmp_path, "predict", "m", "n.csv", stdin=b"")
+    assert told.startswith(
+        "yarrow: n.csv, column 'km': the model has learned this column, and here"
+    )
+    assert "it is missing in every row; it has Km, age, note." in told
+    told = said(tmp_path, "predict", "m", "-", stdin=b"Km,note\n1,x\n")
+    assert "column 'km': " in told
+    assert "every row (the same of 'age'); it has Km, note." in told
+    told = said(tmp_path, "predict", "m", "-", stdin=b"Km,x\n1,2\n")
+    assert "no feature of the rows is known" in told
+    assert "column 'km'" not in told
+    rows[["age"]].to_parquet(tmp_path / "n.parquet")
+    told = said(tmp_path, "predict", "m", "n.parquet", stdin=b"")
+    assert "every row (the same of 'note'); it has age." in told
+
+
+@pytest.mark.parametrize(
+    ("known", "numeric", "says"),
+    [
+        (None, (), r"as the column's first cells are; put the column among the 'categories', or"),
+        (None, ("n",), "as was said of the column; put the column among the 'categories', or"),
+        ({"n": "number"}, (), "as the model has learned the column; write it so, or put this mark"),
+    ],
+)
+def test_why_a_cell_should_be_a_number_is_said(known, numeric, says):
+    cells = b"n\n" + b"1\n" * (1 << 20) + b"ten\n"
+    table = read_table(io.BytesIO(cells), format="csv", known=known, numeric=numeric)
+    with pytest.raises(DataError, match=f"'ten' is not a number, {says}"):
+        list(table)
 
 
 def test_models_are_asked_without_warnings(tmp_path: Path) -> None:

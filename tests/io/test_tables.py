@@ -104,6 +104,33 @@ def test_a_column_to_drop_that_is_not_there_is_told(format):
     assert features(content, format, drop=["Zip"], known={}) == [{"zip": 123, "a": 1}]
 
 
+@pytest.mark.parametrize(
+    ("start", "says"),
+    [
+        (b"PK\x03\x04\x14\x00\xff", "line 1: .* not UTF-8; it is a sheet of Excel, or an archive"),
+        (b"PAR1\x15\x04\xff\n", "line 1: .* not UTF-8; it is Parquet: say format='parquet'"),
+        (
+            "a,é\n1,2\n".encode("utf-16"),
+            "not UTF-8; it is UTF-16: convert it, as by iconv -f UTF-16",
+        ),
+        ("a,é\n1,2\n".encode("latin-1"), "line 1: .* not UTF-8; convert .* iconv -f LATIN1"),
+        ("a\né\n".encode("latin-1"), "line 2, field 'a': .* not UTF-8; convert .* iconv -f LATIN1"),
+        (b"a,a\n1,2\n", "field 'a': two columns have this name; rename one"),
+    ],
+)
+def test_a_file_that_is_no_csv_is_told_what_it_may_be(start, says):
+    with pytest.raises(DataError, match=says):
+        features(start, "csv")
+
+
+@pytest.mark.parametrize("start", ["[{}]\n", "[\n", "{\n", '{"a": 1},\n'])
+def test_json_that_is_not_one_object_a_line_is_told_how_to_become_so(start):
+    with pytest.raises(
+        DataError, match=r"line 1: not .*; each line must hold an object, as pandas"
+    ):
+        features(start, "jsonl")
+
+
 @every_format
 def test_a_text_column_may_have_its_own_function(format):
     content = as_format([{"t": "ab ab"}], format)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pickle
 
@@ -45,7 +46,7 @@ def learned(model):
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::sklearn.exceptions.SkipTestWarning")
 def test_all_checks_of_scikit_learn_pass(kernel_class):
-    results = check_estimator(kernel_class(), on_skip=None, on_fail=None)
+    results = check_estimator(kernel_class(max_iter=1), on_skip=None, on_fail=None)
     failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
     assert len(results) > 50
     assert failed.keys() <= kernel_class.expected_failed_checks.keys(), failed
@@ -304,3 +305,30 @@ def test_declared_classes_are_a_list_of_classes():
     model.learn_one({"a": 1}, "ham")
     with pytest.raises(ParameterError, match="'classes' parameter must be None or a list"):
         kernel.KernelPerceptron(classes=["ham", ["spam"]]).learn_one({"a": 1}, "ham")
+
+
+def test_a_constant_whose_square_is_infinite_is_refused(kernel_class):
+    with pytest.raises(ParameterError, match="'intercept_scaling' parameter must be"):
+        kernel_class(intercept_scaling=1e200).learn_one({"a": 1.0}, "b")
+
+
+@pytest.mark.parametrize("size", [1e-100, 1e-160])
+def test_whatever_is_learned_can_be_read_again(kernel_class, size):
+    """Small rows take large steps where no price bounds them."""
+    settings = {"C": 1e300, "beta": 1e300, "fit_intercept": False, "kernel": "linear"}
+    names = kernel_class().get_params()
+    model = kernel_class(**{name: value for name, value in settings.items() if name in names})
+    for label in "abab":
+        with contextlib.suppress(DataError):
+            model.learn_one({"x": size if label == "a" else -size, "y": size}, label)
+    if model.__sklearn_is_fitted__():
+        save_and_load(model)
+
+
+def test_a_kept_rows_sign_is_no_other_number(tmp_path):
+    kernel.DUOLClassifier().partial_fit(X, Y).save(tmp_path / "model")
+    tensors, metadata = model_file.read(tmp_path / "model")
+    tensors["signs"][3, 1] = 1e100
+    model_file.write(tmp_path / "model", tensors, metadata)
+    with pytest.raises(ModelFileError, match="signs"):
+        kernel.DUOLClassifier.load(tmp_path / "model")

@@ -355,3 +355,10 @@ def test_two_classes_by_the_formula(multiclass):
     assert_allclose(found.sum(axis=1), 1, rtol=1e-15)
     order = [model._fitted.classes.index(label) for label in model.classes_]
     assert_array_equal(found[:-1, order], model.predict_proba(X))
+
+
+def test_of_equal_scores_the_predicted_class_is_the_most_probable():
+    model = AROWClassifier(fit_intercept=False).partial_fit(np.eye(3), ["c", "a", "b"])
+    table, labels = model.predict_proba(np.zeros((1, 3))), model.predict(np.zeros((1, 3)))
+    assert labels.tolist() == ["c"]  # the one that was seen first
+    assert model.classes_[table.argmax(axis=1)].tolist() == ["c"]

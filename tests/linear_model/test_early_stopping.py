@@ -151,3 +151,10 @@ def test_it_goes_on_learning_and_survives_files(tmp_path):
     loaded = yarrow.load(tmp_path / "m")
     assert loaded.n_iter_ == model.n_iter_
     assert_same(loaded.partial_fit(X, y), model.partial_fit(X, y))
+
+
+def test_a_score_that_is_only_as_good_as_the_best_counts_as_no_better():
+    X = np.repeat(np.eye(2), 20, axis=0)
+    settings = {"early_stopping": True, "tol": 0.0, "n_iter_no_change": 2, "max_iter": 50}
+    model = yarrow.Perceptron(**settings).fit(X, X[:, 1].astype(int))
+    assert model.validation_scores_ == [1.0, 1.0, 1.0]

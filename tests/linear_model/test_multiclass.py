@@ -297,3 +297,13 @@ def test_while_one_class_is_known_it_is_predicted_and_coef_speaks_for_it(multicl
         assert (X[:2] @ model.coef_[0] + model.intercept_ > 0).all()
     model.partial_fit(X[2:], ["b"])
     assert model.predict(X).tolist() == ["a", "a", "b"]
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+@pytest.mark.parametrize(("seen", "above"), [("a", False), ("b", True)])
+def test_of_two_declared_classes_the_one_that_was_seen_is_decided_for(seen, above, multiclass):
+    model = PassiveAggressiveClassifier(classes=["a", "b"], multiclass=multiclass)
+    model.partial_fit([[1.0, 0.0], [0.5, 1.0]], [seen, seen])
+    scores = model.decision_function([[1.0, 0.0], [0.0, 1.0], [-3.0, -3.0]])
+    assert ((scores > 0) == above).all()
+    assert model.predict([[1.0, 0.0], [-3.0, -3.0]]).tolist() == [seen, seen]

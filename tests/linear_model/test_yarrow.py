@@ -341,6 +341,7 @@ def rows_of_categories(rows, columns, categories):
     return names, ((marks[:, 0] + marks[:, 1]) % 2).tolist()
 
 
+@pytest.mark.filterwarnings("ignore:no feature of the rows is known")  # after the words
 @pytest.mark.parametrize("words_before", [0, 300])
 def test_pairs_of_categories(words_before):
     """Pairs of the first 255 features have a place each; those of later ones share places."""

@@ -12,7 +12,7 @@ from yarrow.errors import DataError
 from yarrow.io.formats import StreamFormat
 from yarrow.kernel import KernelPerceptron
 from yarrow.online.driver import learn_files
-from yarrow.online.files import FileBatches, read_whole
+from yarrow.online.file_batches import FileBatches, read_whole
 
 
 def test_rows_of_several_formats_share_their_columns(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_rows_of_a_file_are_not_lost_to_a_model_that_came_meanwhile(tmp_path: Pa
     reading = learn_files(model, [str(path)], StreamFormat())
     first = next(reading)  # the file's model is there, and no other one is
     model.learn_one({"a": 1}, "spam")
-    with pytest.raises(DataError, match="Another thread has taught this model its first rows"):
+    with pytest.raises(DataError, match="Another thread gave this model its first rows"):
         list(reading)
     assert first.rows == 2
     assert model.t_ == 1

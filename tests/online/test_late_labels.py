@@ -13,7 +13,7 @@ from cli.support import by_name, rows_of_text
 import yarrow
 from yarrow.errors import DataError
 from yarrow.io.formats import StreamFormat
-from yarrow.online import files
+from yarrow.online import file_batches
 from yarrow.online.batch_stream import BatchStream
 
 Row = tuple[dict[Any, float], Any, float]
@@ -22,7 +22,7 @@ Row = tuple[dict[Any, float], Any, float]
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of some ten rows, so that a delay is longer and shorter than a block."""
-    monkeypatch.setattr(files, "BLOCK_BYTES", 600)
+    monkeypatch.setattr(file_batches, "BLOCK_BYTES", 600)
 
 
 def row_by_row(model: Any, rows: list[Row], delay: int, wanted: str) -> tuple[list[Any], list[Any]]:

@@ -90,6 +90,7 @@ def test_a_newer_version_and_another_class_are_named():
         (b'"<f4"', b'"<c8"'),
         (b'"classes":["a","b"]', b'"classes":["a","a"]'),
         (b'"scalars":["<f8",[10]]', b'"scalars":["<f8",[-1]]'),
+        (b'"scalars":["<f8",[10]]', b'"scalars":["<f8",[%s]]' % b",".join([b"9" * 4000] * 4000)),
         (b'{"metadata"', b'["metadata"'),
     ],
 )

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import yarrow
+from yarrow.errors import ModelFileError
 from yarrow.saving import export_file
 from yarrow.saving.scorer import Scorer
 
@@ -302,6 +303,22 @@ def test_scorers_refuse_what_they_cannot_score() -> None:
         Scorer({"classes": None, "seen": [], **experts}).predict({})
 
 
+def test_scorers_refuse_what_is_no_export(tmp_path: Path) -> None:
+    """A saved model, above all, which is the file that people have."""
+    says = r"no export as JSON: write one by model\.export\('model\.json'\)"
+    model = yarrow.AROWClassifier().partial_fit(np.eye(2), ["a", "b"])
+    model.save(tmp_path / "saved")
+    (tmp_path / "other").write_text('{"a": 1}')
+    for name in ("saved", "other"):
+        with pytest.raises(ValueError, match=says):
+            Scorer.load(tmp_path / name)
+    if NODE is not None:
+        asked = json.dumps({"model": {"a": 1}, "rows": [], "coverage": 0.9})
+        command = [NODE, "--input-type=module", "-e", RUN_NODE, str(FOLDER / "scorer.mjs")]
+        done = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
+        assert re.search(says, done.stderr)
+
+
 def test_the_scorers_need_nothing(tmp_path: Path) -> None:
     """Copied beside a program, they run: without Yarrow, without any package."""
     shutil.copy(FOLDER / "scorer.py", tmp_path)
@@ -344,3 +361,28 @@ def test_what_could_not_be_read_again_is_not_written() -> None:
     tensors["weight"][0] = 1e308
     with pytest.raises(yarrow.YarrowError, match="AROWClassifier cannot be exported, as its"):
         export_file.check_written(tensors, metadata)
+
+
+@pytest.mark.parametrize("score", LANGUAGES)
+def test_classes_that_are_all_unlikely_are_alike(score: Any, tmp_path: Path) -> None:
+    """Three classes whose log odds are so low that no probability is left of any."""
+    model = yarrow.FTRLClassifier(loss="logistic")
+    for place, label in enumerate("abc"):
+        model.learn_one({place: 1.0}, label)
+    model.export(tmp_path / "model.json")
+    told = json.loads((tmp_path / "model.json").read_text())
+    told["intercept"] = [-1000.0] * 3
+    (answer,) = score(told, [{}], 0.9)
+    assert answer["likely"] == [1 / 3] * 3
+
+
+def test_a_matrix_needs_all_features_to_be_known() -> None:
+    """The scorers would take another line of it for those that are not told."""
+    model = yarrow.AROWClassifier(covariance="full")
+    for place, label in enumerate("ab"):
+        model.learn_one({place: 1.0}, label)
+    told = export_file.document(*model._exported())
+    export_file.loads(json.dumps(told).encode())
+    for known in ([], told["known"][:1]):
+        with pytest.raises(ModelFileError, match="does not tell as 'known'"):
+            export_file.loads(json.dumps(told | {"known": known}).encode())

@@ -29,7 +29,7 @@ from yarrow.data.draws import uniform
 from yarrow.data.labels import in_order, plain
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
-from yarrow.io.taught import as_taught
+from yarrow.io.row_reader import row_for
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.parameters import anything, flag, most_classes, number
@@ -39,8 +39,9 @@ from yarrow.saving.codec import NAME_FIELDS, pack_names, unpack_names
 #: values whose squares, added up and divided by small probabilities, are still finite
 LARGEST = 1e100
 
-#: steps of weights whose sums, multiplied by such values, are still finite
+#: steps of weights whose sums, multiplied by such values, are still finite, and these sums
 LARGEST_STEP = 1e150
+LARGEST_WEIGHT = 1e200
 
 
 @dataclasses.dataclass
@@ -128,7 +129,7 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
 
     def choose_one(self, x: dict[Any, Any]) -> Choice:
         """Draw a class to show for one row: mostly the best, sometimes any."""
-        row = row_of_dict(as_taught(self, x))
+        row = row_of_dict(row_for(self, x))
         with self._lock:
             state = self._ready()
             scores = state.table.scores(*self._one_row(state.table, row, adds=False))
@@ -344,7 +345,8 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
         return tensors, {"scale": table.scale, "draws": state.draws, "mistakes": state.mistakes}
 
     def _state_schema(self) -> tuple[schema.Parts, schema.Parts]:
-        arrays: schema.Parts = {"weights": schema.Array("f8", (None, "classes")), **NAME_FIELDS}
+        weights = schema.Array("f8", (None, "classes"), -LARGEST_WEIGHT, LARGEST_WEIGHT)
+        arrays: schema.Parts = {"weights": weights, **NAME_FIELDS}
         scale = schema.Number(at_least=LEAST_SCALE, at_most=1e9)
         notes: schema.Parts = {"scale": scale, "draws": schema.Whole(), "mistakes": schema.Whole()}
         return arrays, notes

@@ -26,7 +26,7 @@ from yarrow.data.labels import (
 )
 from yarrow.errors import DataError, ParameterError, first_of
 from yarrow.estimator import ClassifierMixin, estimator
-from yarrow.io.taught import rows_as_taught
+from yarrow.io.row_reader import rows_for
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel, CoreResult
 from yarrow.online.results import ProgressiveResult
@@ -157,7 +157,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` shuffled passes over the rows."""
-        rows = rows_as_taught(self, X, by_core=True, fresh=True)
+        rows = rows_for(self, X, by_core=True, fresh=True)
         labels = read_labels(y, rows.n_rows)
         balanced = self._balanced(*labels) if self.class_weight == "balanced" else None
         known = label_list((np.unique(labels[0]), labels[1]))

@@ -66,8 +66,8 @@ class CoreEstimator(LearnsArrays, Saved, Estimator):
         with _STARTING:
             if self.__dict__.get("_model", model) is not model:
                 raise DataError(
-                    "Another thread has taught this model its first rows while these were read; "
-                    "they are not in it: learn them again."
+                    "Another thread gave this model its first rows while these were read, so these "
+                    "were not learned: learn them again."
                 )
             self._own(model)
 

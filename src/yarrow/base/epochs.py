@@ -74,7 +74,7 @@ def hold_out(groups: Array, fraction: float, random: np.random.Generator) -> tup
         numbers.append(fraction * len(members))
     wanted = max(1, round(fraction * len(groups)))
     # What rounding down leaves over goes to the groups with the largest remainders.
-    counts = [min(int(number), len(m) - 1) for number, m in zip(numbers, shares, strict=True)]
+    counts = [int(number) for number in numbers]  # fewer than all, since the fraction is below 1
     remainders = np.argsort([int(number) - number for number in numbers], kind="stable")
     for place in remainders:
         if sum(counts) < wanted and counts[place] < len(shares[place]) - 1:

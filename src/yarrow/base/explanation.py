@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from yarrow.data.dict_rows import features_of
-from yarrow.io.taught import as_taught
+from yarrow.io.row_reader import row_for
 from yarrow.lazy import np
 from yarrow.notebook import shown
 
@@ -74,7 +74,7 @@ def explain_one(model: Any, x: dict[Any, Any], label: Any) -> Explanation:
     Where a value of 0 adds something, it is called `feature=0`.
     """
     core = model._fitted
-    x = as_taught(model, x)
+    x = row_for(model, x)
     if label is None and hasattr(model, "classes_"):
         label = model.predict_one(x)
     score = model._score_of(x, label)  # which refuses what is no row

@@ -184,14 +184,14 @@ def step_power(default: float = 0.5) -> Any:
     return number(default=default, doc=doc, at_least=0, at_most=1)
 
 
-def pull(default: float = 1e-5) -> Any:
+def l1_strength(default: float = 1e-5) -> Any:
     """The strength of L1."""
-    return number(default=default, doc="Strength of the pull towards zero.", at_least=0)
+    return number(default=default, doc="Strength of L1, which pulls weights to zero.", at_least=0)
 
 
-def shrinking() -> Any:
+def l2_strength() -> Any:
     """The strength of L2."""
-    return number(default=0.0, doc="Strength of the shrinking of all weights.", at_least=0)
+    return number(default=0.0, doc="Strength of L2, which shrinks all weights.", at_least=0)
 
 
 def price(of: str = "a row that keeps a loss") -> Any:

@@ -20,8 +20,8 @@ from yarrow.data.arrays import Array, Rows, check_columns, read_weights
 from yarrow.data.labels import Labels
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
-from yarrow.io.strangers import Strangers
-from yarrow.io.taught import rows_as_taught
+from yarrow.io.row_reader import rows_for
+from yarrow.io.unknown_features import warn_of_unknown
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel
 from yarrow.parameters import choice, flag, integer, number
@@ -191,7 +191,7 @@ class LinearModel(CoreRule, CoreEstimator):
 
     def _read(self, X: Any, by_core: bool = True) -> tuple[Rows, list[Any]]:
         """The rows of `X` and the names of its columns, checked against those seen before."""
-        rows = rows_as_taught(self, X, by_core)
+        rows = rows_for(self, X, by_core)
         known = self.__dict__.get("_n_features_in")
         fitted_names = self.__dict__.get("_feature_names_in")
         check_columns(type(self).__name__, rows, known, fitted_names, self._text_name)
@@ -239,7 +239,7 @@ class LinearModel(CoreRule, CoreEstimator):
     def _keep_fitted(
         self, model: CoreModel, rows: Rows, n_iter: int, scores: list[float] | None = None
     ) -> None:
-        """Take a model that `fit` made, and forget how others were taught: all in one step."""
+        """Take a model that `fit` made, and forget how other rows were read: all in one step."""
         found = {"_model": model, "_made_with": self.get_params(deep=False), "_n_iter": n_iter}
         others = {"_stream": None, "_validation_scores": scores}
         self.__dict__.update(found | others | columns_of(rows))
@@ -255,9 +255,7 @@ class LinearModel(CoreRule, CoreEstimator):
         model = self._fitted
         rows, names = self._read(X)
         if names and rows.names is not None:
-            strangers = Strangers(model)
-            strangers.meet(names)
-            strangers.warn()
+            warn_of_unknown(model, names)
         return self._score_rows(model, rows, names, variances)
 
     def _score_rows(

@@ -10,7 +10,7 @@ from yarrow.data.arrays import Array, Rows, feature_names
 from yarrow.data.draws import normalised
 from yarrow.data.frames import frame_like
 from yarrow.estimator import ClassifierMixin
-from yarrow.io.taught import row_asked, rows_as_taught
+from yarrow.io.row_reader import row_to_predict, rows_for
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel, CoreResult
 
@@ -43,7 +43,7 @@ class Probabilities:
         model = self.__dict__.get("_model")
         if model is None:
             return {}
-        scores, variances = model.score_one(row_asked(self, model, x))
+        scores, variances = model.score_one(row_to_predict(self, model, x))
         row = self._probabilities(np.array([scores]), np.array([variances]))[0]
         return dict(zip(model.classes, row.tolist(), strict=False))
 
@@ -52,7 +52,7 @@ class Probabilities:
         model = self.__dict__.get("_model")
         if model is None:
             return frame_like(X, {})
-        rows = rows_as_taught(self, X, by_core=True)
+        rows = rows_for(self, X, by_core=True)
         names: list[Any] = feature_names(X, rows)
         table = self._row_probabilities(model, rows, names)
         return frame_like(X, zip(model.classes, table.T, strict=False))

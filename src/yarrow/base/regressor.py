@@ -11,7 +11,7 @@ from yarrow.data.arrays import Array, Rows, read_values
 from yarrow.data.labels import Labels
 from yarrow.errors import ParameterError
 from yarrow.estimator import RegressorMixin, determination, estimator
-from yarrow.io.taught import rows_as_taught
+from yarrow.io.row_reader import rows_for
 from yarrow.online.progressive import CoreModel, CoreResult
 from yarrow.online.results import ProgressiveResult
 
@@ -28,7 +28,7 @@ class LinearRegressor(RegressorMixin, OneScore, SupervisedModel):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` shuffled passes over the rows."""
-        rows = rows_as_taught(self, X, by_core=True, fresh=True)
+        rows = rows_for(self, X, by_core=True, fresh=True)
         values = read_values(y, rows.n_rows)
         self._fit_passes(self._new_model([]), rows, (values, []), sample_weight)
         return self

@@ -21,7 +21,7 @@ from yarrow.data.arrays import (
 from yarrow.data.labels import array_of, in_order, named, order_of, read_labels
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import ClassifierMixin, Estimator, LearnsArrays, Shared, columns_of
-from yarrow.io.taught import as_taught, rows_as_taught
+from yarrow.io.row_reader import row_for, rows_for
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.delay import steps
@@ -79,7 +79,7 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
     # -- rows ------------------------------------------------------------------------------------
 
     def _read(self, X: Any) -> Rows:
-        rows = rows_as_taught(self, X)
+        rows = rows_for(self, X)
         known = self.__dict__.get("_n_features_in")
         names = self.__dict__.get("_feature_names_in")
         check_columns(type(self).__name__, rows, known, names, self._text_name)
@@ -110,7 +110,7 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         if y is not None:
             labels = (read_values([y], 1), []) if self.regression else read_labels([y], 1)
         weights = None if w in (None, 1.0) else read_weights([w], 1)
-        return Batch(row=as_taught(self, x), labels=labels, weights=weights)
+        return Batch(row=row_for(self, x), labels=labels, weights=weights)
 
     def _ask(self, X: Any) -> tuple[Any, Batch]:
         """What has been learned, and rows to be predicted by it."""
@@ -130,7 +130,7 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` passes over the rows."""
-        rows = rows_as_taught(self, X, fresh=True)
+        rows = rows_for(self, X, fresh=True)
         batch = self._batch(rows, rows.names or [], labels_of(y), sample_weight)
         if not self.regression:
             batch = dataclasses.replace(batch, classes=in_order(set(batch.truth)))
@@ -193,7 +193,9 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
         self, batch: Batch, delay: int = 0, probabilities: bool = False
     ) -> ProgressiveResult:
         if probabilities:
-            raise ParameterError(f"{type(self).__name__} tells no probabilities while it learns.")
+            raise ParameterError(
+                f"{type(self).__name__} does not predict probabilities while it learns."
+            )
         assert batch.rows is not None
         batch = self._batch(batch.rows, batch.names, batch.y, batch.weights, batch.classes)
         with self._lock:
@@ -225,7 +227,7 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
     # -- what was learned ------------------------------------------------------------------------
 
     def _keep_fitted(self, state: Any, rows: Rows, n_iter: int) -> None:
-        """Take a state that `fit` made, and forget how others were taught: all in one step."""
+        """Take a state that `fit` made, and forget how other rows were read: all in one step."""
         if not state.t:
             raise DataError("All sample weights are zero: there is no row to learn.")
         found = {"_state": state, "_n_iter": n_iter, "_stream": None}

@@ -7,7 +7,7 @@ from typing import Any
 from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, Rows
 from yarrow.estimator import estimator
-from yarrow.io.taught import as_taught, row_asked
+from yarrow.io.row_reader import row_for, row_to_predict
 from yarrow.online.progressive import CoreProgressive
 
 
@@ -42,7 +42,7 @@ class SupervisedModel(CoreProgressive, LinearModel):
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
         if self._stream is not None:
-            x = as_taught(self, x)
+            x = row_for(self, x)
         model = self.__dict__.get("_model")
         if model is not None:
             model.learn_one(x, y, w)
@@ -53,4 +53,4 @@ class SupervisedModel(CoreProgressive, LinearModel):
     def predict_one(self, x: dict[Any, Any]) -> Any:
         """The class or value of one row; None or 0 before any row was learned."""
         model = self.__dict__.get("_model")
-        return self.nothing if model is None else model.predict_one(row_asked(self, model, x))
+        return self.nothing if model is None else model.predict_one(row_to_predict(self, model, x))

@@ -89,6 +89,8 @@ _AS_OPTIONS = {
     ),
     "and regressors take real targets": "and regressors (--regression) take real targets",
     "real targets are for regressors": "real targets are for regressors (--regression)",
+    "say format=": "say --format ",
+    "put this mark among the 'missing' ones": "put this mark among the missing ones (--missing)",
     "among the 'categories', or this mark among the 'missing' ones": (
         "among the categories (--category), or this mark among the missing ones (--missing)"
     ),

@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from yarrow.cli.options import Command
-from yarrow.cli.progress import counted
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, counted
 
 DATABASE = click.option(
     "--database",

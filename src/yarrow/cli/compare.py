@@ -27,8 +27,8 @@ from yarrow.cli.options import (
     reading_options,
     scaling_options,
 )
-from yarrow.cli.progress import RaceDisplay, counted
-from yarrow.errors import ParameterError
+from yarrow.cli.progress import RaceDisplay
+from yarrow.errors import ParameterError, counted
 from yarrow.parameters import PREFERENCES
 from yarrow.saving.registry import short_name
 

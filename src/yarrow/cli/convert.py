@@ -20,9 +20,8 @@ from yarrow.cli.options import (
     option,
     reading_options,
 )
-from yarrow.cli.progress import counted
 from yarrow.cli.train import report_skipped
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, counted
 
 
 @click.command(

@@ -11,8 +11,7 @@ from typing import Any
 import click
 
 from yarrow.cli.options import FILE, OUTPUT, Command, check_output, opened_for_writing, option
-from yarrow.cli.progress import counted
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, counted
 
 _WHAT_TO_DO = (
     "name the folder with its files in the environment variable YARROW_DATA; docs/datasets.md "
@@ -55,7 +54,7 @@ def command(
             raise click.UsageError("Missing argument: the NAME of the data set to write")
         click.echo(_table(SETS))
         if not all(source().is_here() for source in SETS.values()):
-            click.echo(f"\nTo have what is not here, {_WHAT_TO_DO}.", err=True)
+            click.echo(f"\nTo add a set that is not here, {_WHAT_TO_DO}.", err=True)
             click.echo("Sets that were loaded before may still be in the cache.", err=True)
         return
     source = declared(" ".join([name, *settings]))

@@ -24,15 +24,14 @@ from yarrow.cli.options import (
 )
 from yarrow.cli.progress import (
     Display,
-    counted,
     learned_words,
     learns_labels,
     rate,
     wrong_of,
 )
 from yarrow.cli.results import Confusion, Residuals, share_of_wrong, summary_lines
-from yarrow.cli.train import classes_named, report_skipped, report_unseen
-from yarrow.errors import DataError, ParameterError
+from yarrow.cli.train import classes_named, report_skipped, report_unseen, warn_if_sorted
+from yarrow.errors import DataError, ParameterError, counted
 from yarrow.online.learners import check_tells
 from yarrow.online.ledger import Ledger, Progress
 from yarrow.online.results import ProgressiveResult
@@ -180,6 +179,7 @@ def command(
     if not is_regression and has_labels:
         asked = {} if positive is None else {"--positive": [parse_label(positive)]}
         report_unseen(classes_named(estimator) | asked, names)
+    warn_if_sorted(progress, 1, names)
     report_skipped(progress)
 
 
@@ -331,9 +331,9 @@ def certified(estimator: Any, data: tuple[str, ...], stream_format: Any, is_fres
 
     name = type(estimator).__name__
     if name not in THEOREMS:
-        return f"no theorem is known here for {name}"
+        return f"there is no theorem for {name}"
     if not is_fresh:
-        return "a theorem is about a run from its first row, not one that went on"
+        return "a theorem is about a run from its first row, not one that was resumed"
     piped = [path for path in data if not os.path.isfile(path)]
     if piped:
         return f"{piped[0]} cannot be read a second time"
@@ -349,12 +349,12 @@ def _certificate(estimator: Any, data: tuple[str, ...], stream_format: Any) -> A
     from yarrow.evaluate import certificate, record
     from yarrow.evaluate.certificate import NEED_WEIGHTS
     from yarrow.lazy import np
-    from yarrow.online.files import read_whole
+    from yarrow.online.file_batches import read_whole
 
     name = type(estimator).__name__
     whole = read_whole(data, stream_format, most_values=MOST_NUMBERS)
     if np.any(whole.weights != 1):
-        raise DataError("rows have weights, of which the theorems know nothing")
+        raise DataError("the rows have weights, which the theorems do not cover")
     n_rows, n_features = len(whole), whole.n_columns
     keep_weights = name in NEED_WEIGHTS
     if keep_weights and n_rows * n_features > MOST_NUMBERS:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from yarrow.cli.options import FILE, Command, check_inputs, option, parse_label, shortened_list
-from yarrow.cli.progress import counted
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, counted
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -179,14 +178,13 @@ class _ModelFile:
     def explain(self, text: str, label: Any) -> Explanation:
         """The parts of a row's score for a class, by default for the one predicted."""
         from yarrow.io.formats import errors_named
-        from yarrow.io.strangers import Strangers
-        from yarrow.io.taught import as_taught
+        from yarrow.io.row_reader import row_for
+        from yarrow.io.unknown_features import warn_of_unknown
 
         with errors_named(_Text(text), "svmlight"):
             row = self._row(text.strip())
-            strangers = Strangers(getattr(self.model, "_inner", self.model)._fitted)
-            strangers.meet(list(as_taught(getattr(self.model, "_inner", self.model), row)))
-            strangers.warn("the row")
+            learner = getattr(self.model, "_inner", self.model)
+            warn_of_unknown(learner._fitted, list(row_for(learner, row)))
             found: Explanation = self.model.explain_one(row, **self._of_class(label))
         parts = [  # a row has names, whether the model hashes them or not
             dataclasses.replace(part, feature=self._as_in_files(part.feature))

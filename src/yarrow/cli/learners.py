@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from yarrow.cli.options import FILE, Command, F, Option, option, parse_label, scaling_options
-from yarrow.docstrings import written
+from yarrow.docstrings import summary, written
 from yarrow.errors import ParameterError, first_of
 from yarrow.saving.registry import learner_named, learners, short_name
 
@@ -172,7 +171,7 @@ class LearnerCommand(Command):
         if regression and (cls is None or not cls.regression):
             whose = "the learner of the model" if cls is None else cls.__name__
             raise click.UsageError(
-                f"--regression says which learner to take where none is named; here it is {whose}"
+                f"--regression chooses the learner only where none is named; here it is {whose}"
             )
         return super().parse_args(ctx, args)
 
@@ -205,7 +204,9 @@ class LearnerCommand(Command):
         cls = ctx.meta["learner"]
         if not ctx.meta["chosen"]:
             with formatter.section("Learners"):
-                formatter.write_dl([(name, _summary(cls)) for name, cls in learners().items()])
+                formatter.write_dl(
+                    [(name, summary(cls).strip(".")) for name, cls in learners().items()]
+                )
             with formatter.section("Elsewhere"):
                 formatter.write_text(
                     "Bandits, which learn from partial feedback: see yarrow compare. Custom rules, "
@@ -232,12 +233,6 @@ def _paragraphs(cls: type) -> list[str]:
     """What a learner's docstring says before its example."""
     text = written(cls).partition(">>>")[0].replace("`", "")
     return [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
-
-
-def _summary(cls: type) -> str:
-    """What a learner is: the first sentence about it, without the paper."""
-    text = re.sub(r" \([^)]*\)", "", _paragraphs(cls)[0])
-    return re.split(r"\.(?=\s|$)", text)[0]
 
 
 _LEARNING = [

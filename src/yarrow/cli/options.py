@@ -231,8 +231,8 @@ def _check_tables(stream_format: Any, data: Iterable[str]) -> None:
     words = given_options(click.get_current_context(), [TABLES])
     if said := dict.fromkeys(word for word in words if word.startswith("--")):
         click.echo(
-            f"yarrow: {' and '.join(sorted(formats))} text has no columns, so that "
-            f"{', '.join(said)} {'says' if len(said) == 1 else 'say'} nothing about it.",
+            f"yarrow: {' and '.join(sorted(map(str, formats)))} text has no columns, so "
+            f"{', '.join(said)} {'has' if len(said) == 1 else 'have'} no effect.",
             err=True,
         )
 

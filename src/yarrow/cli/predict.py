@@ -23,11 +23,11 @@ from yarrow.cli.options import (
     reading_options,
     repeatable,
 )
-from yarrow.cli.progress import counted, learns_labels
+from yarrow.cli.progress import learns_labels
 from yarrow.cli.results import Confusion, Residuals, summary_lines
 from yarrow.cli.train import report_skipped
 from yarrow.data.labels import Codes, kept, number_of
-from yarrow.errors import ParameterError
+from yarrow.errors import ParameterError, counted
 
 
 @click.command(cls=Command, name="predict", short_help="Predict the rows of a file.")
@@ -74,8 +74,9 @@ def command(
       yarrow predict sales.yarrow july.csv --keep id,date --header
       yarrow predict prices.yarrow new.csv --interval 0.9
     """
+    from yarrow.online.learners import classes_of
     from yarrow.online.ledger import Progress
-    from yarrow.online.prediction import classes_of, predict_files
+    from yarrow.online.prediction import predict_files
     from yarrow.saving.export_file import load
 
     if scores and proba:
@@ -95,7 +96,7 @@ def command(
         by_score = scores or not hasattr(estimator, "predict_proba")
         if not (math.isfinite(threshold) if by_score else 0 <= threshold <= 1):
             what = "score" if by_score else "probability"
-            raise ParameterError(f"--threshold {threshold} is no {what}.")
+            raise ParameterError(f"--threshold {threshold} is not a {what}.")
     radius = None if interval is None else _radius(estimator, interval)
     compares = learns_labels(estimator) and not quiet
     tally = _Tally(is_regression=names is None) if compares else None

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
+from yarrow.errors import counted
+
 if TYPE_CHECKING:
     from yarrow.compare.race import Race
     from yarrow.online.ledger import Progress
@@ -51,23 +53,10 @@ def learned_words(estimator: Any) -> str:
     return ", ".join(words) + (" kept" if hasattr(estimator, "n_support_") else "")
 
 
-def counted(number: int, thing: str, things: str = "") -> str:
-    """`1 row`, `1,000 rows`."""
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
-
-
 def rate(amount: float, seconds: float) -> str:
     """An amount a second."""
     per_second = amount / max(seconds, 1e-9)
     return f"{per_second:,.0f}" if per_second >= 10 else f"{per_second:.1f}"
-
-
-def _short(number: float) -> str:
-    """`1.23M` for 1,234,567."""
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= size:
-            return f"{number / size:.3g}{letter}"
-    return f"{number:.3g}"
 
 
 class _Display:
@@ -160,11 +149,14 @@ class Display(_Display):
         return f"{self._place(progress)}: {', '.join([*words, self._error(progress)])}"
 
     def _show_live(self, progress: Progress) -> None:
+        from yarrow.report.numbers import short, significant
+
         if self._live is None:
             self._live = _new_bar(self.total or None)
         at = self._finished_bytes + (0 if progress.done else progress.position or 0)
-        speed = f"{_short(progress.rows / self.seconds)} rows/s"
-        volume = f"{_short(progress.bytes / 1e6 / self.seconds)} MB/s" if progress.bytes else ""
+        speed = f"{short(progress.rows / self.seconds)} rows/s"
+        megabytes = progress.bytes / 1e6 / self.seconds
+        volume = f"{significant(megabytes)} MB/s" if megabytes else ""
         words = [f"{progress.rows:,} rows", speed, volume, self._error(progress)]
         share = [f"{100 * at / self.total:3.0f} %"] if self.total else []
         place = self._place(progress)

@@ -10,6 +10,7 @@ from typing import Any
 from yarrow.data.labels import places_in_order
 from yarrow.lazy import np
 from yarrow.metrics import MAE, R2, RMSE, BalancedAccuracy
+from yarrow.report.numbers import percent
 
 _MOST_CLASSES = 12  # with a line each
 
@@ -75,12 +76,16 @@ class Residuals:
     """The errors of a regression, and that of a predictor who knows the mean."""
 
     def __init__(self) -> None:
-        self.rmse, self.mae, self.r2 = RMSE(), MAE(), R2()
+        self.rmse, self.mae, self.r2, self.repeated = RMSE(), MAE(), R2(), RMSE()
+        self._last: list[float] = []
 
     def add(self, labels: Any, predictions: Any) -> None:
         """Count some more rows."""
         for metric in (self.rmse, self.mae, self.r2):
             metric.update_many(labels, predictions)
+        targets = [*self._last, *np.asarray(labels).tolist()]
+        self.repeated.update_many(targets[1:], targets[:-1])
+        self._last = targets[-1:]
 
     def summary(self, names: Sequence[Any] = ()) -> dict[str, Any]:
         """All that can be said."""
@@ -90,6 +95,9 @@ class Residuals:
             "mae": self.mae.value,
             "r2": None if math.isnan(r2) else r2,
             "rmse_of_mean": self.r2.spread,
+            "rmse_of_last_target_repeated": None
+            if math.isnan(self.repeated.value)
+            else self.repeated.value,
         }
 
 
@@ -107,7 +115,11 @@ def summary_lines(summary: dict[str, Any], *, baselines: bool = True) -> list[st
         r2 = "" if summary["r2"] is None else f", R² {summary['r2']:.4f}"
         lines = [f"RMSE {summary['rmse']:.6g}, MAE {summary['mae']:.6g}{r2}"]
         if baselines:
-            lines.append(f"baseline: RMSE of the mean in hindsight {summary['rmse_of_mean']:.6g}")
+            repeated = summary["rmse_of_last_target_repeated"]
+            lines.append(
+                f"baselines: RMSE of the mean in hindsight {summary['rmse_of_mean']:.6g}"
+                + ("" if repeated is None else f", of repeating the last target {repeated:.6g}")
+            )
         return lines
     lines = [
         f"error {percent(summary['error'])}, accuracy {percent(summary['accuracy'])}, "
@@ -135,8 +147,3 @@ def _class_table(classes: list[dict[str, Any]]) -> str:
         shares = [Cell("-" if c[x] is None else percent(c[x]), 0) for x in ("recall", "precision")]
         rows.append([Cell(str(c["class"])), Cell(f"{c['rows']:,}", 0), *shares])
     return Table(["class", "rows", "recall", "precision"], rows).text()
-
-
-def percent(share: float) -> str:
-    """`12.34 %`."""
-    return f"{100 * share:.2f} %"

@@ -8,7 +8,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from yarrow.cli.progress import _Display, _new_bar, counted, error_words, passes_said, rate
+from yarrow.cli.progress import _Display, _new_bar, error_words, passes_said, rate
+from yarrow.errors import counted
 
 
 class _State(NamedTuple):

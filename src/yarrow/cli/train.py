@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 import click
@@ -18,8 +18,12 @@ from yarrow.cli.options import (
     option,
     reading_options,
 )
-from yarrow.cli.progress import Display, counted, learned_words, rate, wrong_of
+from yarrow.cli.progress import Display, learned_words, rate, wrong_of
 from yarrow.data.labels import in_order
+from yarrow.errors import counted
+
+#: with fewer, classes may come one after the other by chance
+_ROWS_A_CLASS = 20
 
 
 @click.command(cls=LearnerCommand, name="train", short_help="Learn from files and save a model.")
@@ -67,7 +71,7 @@ def command(
     yarrow train a9a.svm --engine spark --passes 5 --model a9a.yarrow
     """
     from yarrow.online.driver import learn_files
-    from yarrow.online.prediction import classes_of
+    from yarrow.online.learners import classes_of
 
     if model is None and export is None:
         raise click.UsageError("Missing option: --model FILE says where to save the model")
@@ -104,20 +108,21 @@ def command(
     if meta["learner"] is not None and not meta["chosen"]:
         said += f"; by {meta['learner'].__name__}, as no --learner was named"
     click.echo(said)
-    if len(classes := classes_of(estimator) or ()) == 1:
+    if len(classes := classes_of(estimator) or []) == 1:
         click.echo(
-            f"yarrow: all rows had the label {classes[0]!s}, so that the model predicts no other.",
+            f"yarrow: all rows had the label {classes[0]!s}, so the model predicts no other.",
             err=True,
         )
     last = getattr(estimator, "_share_of_last_target", 0.0)
     if last > 0.5:
         click.echo(
-            f"yarrow: {100 * min(last, 1):.0f} % of a prediction is the last target that was "
-            "learned, since targets came near the one before them. That says little of rows that "
-            "come much later or in another order: for these, shuffle the rows and train again.",
+            f"yarrow: {100 * min(last, 1):.0f} % of a prediction is the last target learned, since "
+            "each target was close to the one before it. For rows that come much later, or in "
+            "another order, shuffle the rows and train again.",
             err=True,
         )
     if progress is not None:
+        warn_if_sorted(progress, passes, getattr(estimator, "classes_", ()))
         report_skipped(progress)
 
 
@@ -134,6 +139,17 @@ def check_exportable(estimator: Any, path: str) -> None:
             f"{type(estimator).__name__} {why} and cannot be exported: use --model."
         )
     checked_format(estimator, path)
+
+
+def warn_if_sorted(progress: Any, passes: int, classes: Sized) -> None:
+    """Say on standard error that the rows came sorted by class, if they did."""
+    n = len(classes)
+    if n > 1 and progress.rows >= _ROWS_A_CLASS * n and progress.returns == (passes - 1) * n:
+        click.echo(
+            "yarrow: the rows are sorted by class, so that the error, counted before each row is "
+            "learned, says little, and what came last counts most: shuffle them.",
+            err=True,
+        )
 
 
 def report_skipped(progress: Any) -> None:

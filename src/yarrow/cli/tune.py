@@ -25,6 +25,7 @@ from yarrow.cli.compare import (
 )
 from yarrow.cli.options import DATA, FILE, OUTPUT, Command, option, reading_options, scaling_options
 from yarrow.cli.progress import RaceDisplay
+from yarrow.errors import counted
 
 
 @click.command(cls=Command, name="tune", short_help="Tune the hyper-parameters of one learner.")
@@ -83,8 +84,7 @@ def command(
         return
     show_results(found.comparison, tables.all_settings(found.comparison).short())
     kept = f", learned anew and saved to {model}" if model is not None else ""
-    others = f"{found.equals} other{'s' if found.equals > 1 else ''}"
-    equals = f" (no better than {others})" if found.equals else ""
+    equals = f" (no better than {counted(found.equals, 'other')})" if found.equals else ""
     click.echo(f"Best: {found.best.name}{equals}{kept}.")
     click.echo(textwrap.fill(" ".join(found.evidence), min(width(), 99)))
     report_left_out(source)

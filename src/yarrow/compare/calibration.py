@@ -9,7 +9,7 @@ from yarrow.base.linear import LinearModel
 from yarrow.base.probabilities import probabilities_then
 from yarrow.compare.comparison import Outcome
 from yarrow.compare.race_batch import Classes, RaceBatch
-from yarrow.compare.runs import CoreRun
+from yarrow.compare.race_learners import CoreRun
 from yarrow.data.labels import label_list
 from yarrow.metrics import BrierScore, CalibrationError, LogLoss
 

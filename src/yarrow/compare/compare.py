@@ -28,7 +28,7 @@ from yarrow.compare.sources import Files, Named, in_memory
 from yarrow.composite.scaled import scaled
 from yarrow.data.arrays import Array
 from yarrow.datasets import Dataset
-from yarrow.errors import DataError, ParameterError, check_value
+from yarrow.errors import DataError, ParameterError, check_choice
 from yarrow.evaluate.curves import error_of
 from yarrow.lazy import np
 from yarrow.online.adapters import adapter_of
@@ -71,7 +71,7 @@ def compare(
     ['affine', 'baseline', 'confidence']
     """
     started = time.monotonic()
-    check_value(prefer in PREFERENCES, "prefer", prefer, f"one of {', '.join(PREFERENCES)}")
+    check_choice("prefer", prefer, PREFERENCES)
     named = isinstance(learners, str) or all(isinstance(one, Entrant) for one in learners)
     if y is None and not named:
         y, learners = learners, "all"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from yarrow.compare.comparison import Outcome
 from yarrow.compare.race_batch import Classes, RaceBatch
-from yarrow.compare.runs import Baseline, run_of
+from yarrow.compare.race_learners import Baseline, run_of
 from yarrow.data.arrays import Array
 from yarrow.errors import YarrowError
 from yarrow.evaluate.curves import curve_of, error_of

@@ -61,9 +61,9 @@ def read_grid(path: str) -> dict[str, Any]:
         found = tomllib.loads(text.decode()) if path.endswith(".toml") else json.loads(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise ParameterError(f"{path}, {place}: is no JSON: {error.msg}.") from None
+        raise ParameterError(f"{path}, {place}: is not JSON: {error.msg}.") from None
     except (ValueError, UnicodeDecodeError) as error:
-        raise ParameterError(f"{path}: is no JSON or TOML: {error}.") from None
+        raise ParameterError(f"{path}: is not JSON or TOML: {error}.") from None
     if not isinstance(found, dict):
         raise ParameterError(f"{path}: must hold an object with a grid for each learner.")
     return found
@@ -114,7 +114,7 @@ def chosen_learners(wanted: str, regression: bool) -> tuple[list[type[LinearMode
         found |= {cls.__name__: cls for cls in group if not cls.grows_with_rows}
         found |= {cls.__name__: cls for cls in named}
     if not found:
-        raise ParameterError("Name at least one learner, or say all.")
+        raise ParameterError("Name at least one learner, or 'all'.")
     kept = {short_name(cls.__name__) for cls in found.values()}
     return list(found.values()), sorted(set(slow) - kept)
 
@@ -123,7 +123,7 @@ def _unknown(word: str, fitting: Sequence[type[LinearModel]], regression: bool) 
     others = [cls for cls in comparable() if means(word, cls.__name__)]
     if others:
         task = "a regression" if regression else "classes"
-        return f"{others[0].__name__} is not for {task}, which these labels are."
+        return f"{others[0].__name__} is not for {task}, and the labels ask for that."
     families = sorted({cls.family for cls in fitting})
     names = sorted(short_name(cls.__name__) for cls in fitting)
     return (
@@ -152,7 +152,7 @@ def entrants_of(
         values = by_name.get(cls.__name__, default_grid(cls))
         made += [entrant(cls, s) for s in settings(values, cls.__name__)]
     if not made:
-        raise ParameterError("The grid has no setting of the learners wanted.")
+        raise ParameterError("The grid has no settings for the chosen learners.")
     return list({entrant.name: entrant for entrant in made}.values()), slow
 
 
@@ -160,4 +160,4 @@ def _class_name(name: str) -> str:
     for cls in comparable():
         if means(name, cls.__name__):
             return str(cls.__name__)
-    raise ParameterError(f"The grid names {name!r}, which is no learner.")
+    raise ParameterError(f"The grid names {name!r}, which is not a learner.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from yarrow.compare.comparison import Outcome
 from yarrow.compare.entrant import Entrant, EntrantRun, Ready, as_it_is
 from yarrow.compare.race_batch import Classes, RaceBatch
-from yarrow.compare.runs import LastLabel, Majority
+from yarrow.compare.race_learners import LastLabel, Majority
 from yarrow.errors import DataError, ParameterError, check_value
 from yarrow.io.formats import cores
 

@@ -15,6 +15,7 @@ from yarrow.compare.holdout import (
     second_half,
 )
 from yarrow.data.arrays import Array
+from yarrow.errors import counted
 from yarrow.evaluate.curves import error_of
 from yarrow.evaluate.ranks import mean_ranks
 from yarrow.lazy import np
@@ -68,7 +69,7 @@ def recommend(outcomes: Sequence[Outcome], seed: int, prefer: str = "accurate") 
         return {
             "learner": None,
             "parameters": {},
-            "sentence": "No learner came through, so that there is nothing to recommend.",
+            "sentence": "Every learner failed, so there is nothing to recommend.",
             "evidence": [],
             "rivals": [],
         }
@@ -195,7 +196,7 @@ def _sentence(taken: Outcome, rivals: list[dict[str, Any]]) -> str:
     if not behind:
         others = f"the {equal} other learners" if equal > 1 else "the other learner"
         return f"Take {taken.name}, though these rows do not separate it from {others}."
-    others = f"{behind} learners" if behind > 1 else "1 learner"
+    others = counted(behind, "learner")
     return (
         f"Take {taken.name}: significantly better than {others} (95 % confidence), "
         f"not separable from {equal}."
@@ -232,7 +233,7 @@ def _evidence(
     baselines = [r for r in rivals if r["family"] == "baseline"]
     for rival in [r for r in learners if not is_significantly_behind(r)][:1]:
         together = " and ".join(
-            f"{len(group)} {word}{'s' if len(group) > 1 else ''}"
+            counted(len(group), word)
             for group, word in ((learners, "learner"), (baselines, "baseline"))
             if group
         )

@@ -14,10 +14,10 @@ from yarrow.datasets import Block, Dataset, with_noise
 from yarrow.errors import ParameterError
 from yarrow.io.compressed import source_name
 from yarrow.io.formats import StreamFormat
-from yarrow.io.taught import rows_as_taught
+from yarrow.io.row_reader import rows_for
 from yarrow.lazy import np
 from yarrow.online.core_stream import check_passes
-from yarrow.online.files import FileBatches
+from yarrow.online.file_batches import FileBatches
 
 BLOCK_ROWS = 2048  # of a set in memory
 
@@ -62,10 +62,8 @@ def in_memory(X: Any, y: Any) -> Dataset:
     """Rows of an array, a frame or a list of dicts, in their order, with their labels."""
     from scipy.sparse import csr_array
 
-    rows = rows_as_taught(None, X, fresh=True)
+    rows = rows_for(None, X, fresh=True)
     check_values(rows)
-    shape = rows.n_rows, rows.n_columns
-    cells = (rows.values, rows.indices, rows.begins) if rows.is_sparse else rows.values
     labels = read_target(y, rows.n_rows)
     regression = labels.dtype.kind == "f" and bool((labels != np.floor(labels)).any())
     if not regression:
@@ -73,7 +71,7 @@ def in_memory(X: Any, y: Any) -> Dataset:
     many = "binary" if len(distinct(labels)[0]) == 2 else "multiclass"
     return Dataset(
         "rows in memory",
-        csr_array(cells, shape=shape, dtype=np.float32),
+        csr_array(rows.matrix, dtype=np.float32),
         labels,
         "regression" if regression else many,  # type: ignore[arg-type]
         "the order of the rows",

@@ -69,7 +69,7 @@ def tune(
     )  # fmt: skip
     came_through = [o for o in comparison.outcomes if o.family != "baseline" and not o.failure]
     if not came_through:
-        raise ParameterError(f"No setting came through: {comparison.outcomes[0].failure}")
+        raise ParameterError(f"Every setting failed: {comparison.outcomes[0].failure}")
     best = min(came_through, key=lambda o: (o.pass_errors[0], bool(o.parameters)))
     equals = sum(o.pass_errors[0] == best.pass_errors[0] for o in came_through) - 1
     model = _learned_again(source, best.model.clone(), passes) if keep_model else None

@@ -17,13 +17,12 @@ from typing import Any, ClassVar, Self
 
 from yarrow.base.hyperparameters import passes, seed, shuffling
 from yarrow.base.state_estimator import StateEstimator
-from yarrow.composite import files
+from yarrow.composite import saved_state
 from yarrow.data.arrays import (
     Array,
 )
 from yarrow.data.dict_rows import features_of, without_missing
 from yarrow.data.labels import UNKNOWN, numbered
-from yarrow.errors import ParameterError
 from yarrow.estimator import (
     estimator,
     uninterrupted,
@@ -31,7 +30,7 @@ from yarrow.estimator import (
 from yarrow.lazy import np
 from yarrow.online.adapters import Adapter, adapter_of
 from yarrow.online.batch import Batch
-from yarrow.online.learners import fresh
+from yarrow.online.learners import check_task, fresh
 from yarrow.saving import schema
 from yarrow.saving.codec import Objects
 
@@ -170,9 +169,7 @@ class Composite(StateEstimator):
         self._check_parameters()
         members = [adapter_of(fresh(learner)) for learner in self._learners()]
         for member in members:
-            if member.regression is not self.regression:
-                task = "a regression" if self.regression else "classes"
-                raise ParameterError(f"{type(member.model).__name__} is not for {task}.")
+            check_task(member.model, self.regression)
         state = self._state_type(members)
         self._begin(state)
         return state
@@ -189,7 +186,7 @@ class Composite(StateEstimator):
     def _one(self, x: Any, y: Any = None, w: float | None = None) -> Batch:
         batch = super()._one(x, y, w)
         features_of(batch.row)  # refuses what is no row, before any learner sees it
-        return dataclasses.replace(batch, row=without_missing(batch.row))
+        return dataclasses.replace(batch, row=without_missing(batch.row or {}))
 
     # -- looking inside --------------------------------------------------------------------------
 
@@ -206,15 +203,15 @@ class Composite(StateEstimator):
 
     # -- files -----------------------------------------------------------------------------------
 
-    _fields: ClassVar[Mapping[str, schema.Schema]] = files.FIELDS
+    _fields: ClassVar[Mapping[str, schema.Schema]] = saved_state.FIELDS
 
     def _pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        return files.pack(self)
+        return saved_state.pack(self)
 
     def _unpack(
         self, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
     ) -> None:
-        files.unpack(self, tensors, metadata)
+        saved_state.unpack(self, tensors, metadata)
 
     def _state_schema(self) -> tuple[schema.Parts, schema.Parts]:
         """What `_pack_state` makes, arrays and notes, of so many `members` and `classes`."""

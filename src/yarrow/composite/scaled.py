@@ -20,7 +20,7 @@ from yarrow.composite.supervised import (
 )
 from yarrow.data.arrays import Array, Rows
 from yarrow.data.dict_rows import features_of
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, ParameterError, about_row
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
@@ -142,10 +142,8 @@ class Scaled(Composite):
             columns, cells = rows.cells(i)
             numbers = columns.tolist()
             named = [names[j] for j in numbers] if names else numbers
-            try:
+            with about_row(i):
                 cells = self._ready_row(state, named, cells, counts)
-            except DataError as error:
-                raise type(error)(error.problem, row=i, field=error.field) from None
             there = cells != 0
             kept.append(cells[there])
             indices.append(columns[there])
@@ -206,8 +204,8 @@ def scaled(learner: Any, scale: bool, normalize: bool) -> Any:
         return learner
     if not learner.learns_labels:
         raise ParameterError(
-            f"{type(learner).__name__} learns no label a row, and its rows cannot be scaled as "
-            "they come: scale them beforehand."
+            f"{type(learner).__name__} learns without labels, so its rows cannot be scaled while "
+            "it learns: scale them beforehand."
         )
     cls = ScaledRegressor if learner.regression else ScaledClassifier
     return cls(learner, scale=scale, normalize=normalize)

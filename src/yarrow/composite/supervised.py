@@ -10,7 +10,7 @@ from yarrow.data.arrays import Array, Rows, feature_names
 from yarrow.data.frames import frame_like
 from yarrow.data.labels import order_of
 from yarrow.estimator import RegressorMixin
-from yarrow.io.taught import rows_as_taught
+from yarrow.io.row_reader import rows_for
 from yarrow.online.batch import Batch
 
 
@@ -58,7 +58,7 @@ class CompositeProbabilities:
         state = self.__dict__.get("_state")
         if state is None:
             return frame_like(X, {})
-        rows = rows_as_taught(self, X)
+        rows = rows_for(self, X)
         batch = self._batch(rows, feature_names(X, rows))
         with self._lock:
             table, classes = self._probabilities(state, batch), list(state.codes)

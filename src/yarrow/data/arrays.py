@@ -44,6 +44,16 @@ class Rows:
         """As the core takes them."""
         return self.values, self.indices, self.begins, self.n_columns, self.may_miss
 
+    @property
+    def matrix(self) -> Any:
+        """As scikit-learn takes them: an array, or a CSR matrix."""
+        if self.begins is None:
+            return self.values
+        from scipy.sparse import csr_matrix
+
+        cells = self.values, self.indices, self.begins
+        return csr_matrix(cells, shape=(self.n_rows, self.n_columns))
+
     def given_to(self, function: Callable[..., Any], *rest: Any) -> Any:
         """What a function of the core says of them, which counts columns and knows no names."""
         try:
@@ -159,6 +169,10 @@ def _to_numpy(X: Any) -> Array:
         raise DataTypeError("X is a dict: give a list of dicts, one a row, or a data frame.")
     if isinstance(X, (str, bytes)):
         raise DataTypeError(f"X is one text, {X!r:.40}: give a list of texts, one a row.")
+    if isinstance(X, Iterator):
+        raise DataTypeError(
+            f"X is a {type(X).__name__}, which can be read only once: give list(X)."
+        )
     rows = list(enumerate(X)) if isinstance(X, list) else []
     lengths = [
         (place, len(row))
@@ -177,14 +191,15 @@ def _to_numpy(X: Any) -> Array:
             for column, value in enumerate(row) if isinstance(row, (list, tuple)) else ():
                 if isinstance(value, (list, tuple)):
                     where = f"at row {place}, column {column}"
-                    raise DataError(f"Input X: {value!r} {where} is no number.") from None
+                    raise DataError(f"Input X: {value!r} {where} is not a number.") from None
         raise
 
 
 def exact_array(values: Any) -> Array:
     """An array that keeps apart what Python does: of objects, where one type would merge entries.
 
-    As texts 1 and '1' of a list would be the same, and as floats 2**53 and 2**53 + 1.
+    As texts 1 and '1' of a list would be the same, as floats 2**53 and 2**53 + 1, and NumPy's texts
+    lose the NULs that they end in.
     """
     array = np.asarray(values)
     if not isinstance(values, (list, tuple)):
@@ -193,7 +208,9 @@ def exact_array(values: Any) -> Array:
     has_text = any(issubclass(kind, str) for kind in kinds)
     has_integers = any(issubclass(kind, (int, np.integer)) for kind in kinds)
     if array.dtype.kind == "U" and has_text:
-        merges = not all(issubclass(kind, str) for kind in kinds)
+        merges = not all(issubclass(kind, str) for kind in kinds) or any(
+            text[-1:] == "\0" for text in values
+        )
     else:
         merges = array.dtype.kind == "f" and has_integers and bool((np.abs(array) >= 2**53).any())
     if merges and array.ndim == 1:
@@ -205,9 +222,9 @@ def exact_array(values: Any) -> Array:
 def _to_float(values: Array, what: str = "Input X", names: list[str] | None = None) -> Array:
     if values.dtype.kind in "mM":
         raise DataTypeError(
-            f"Dates and times are no numbers: {values.flat[0]!r} at row 0, column 0."
+            f"Dates and times are not numbers: {values.flat[0]!r} at row 0, column 0."
             if values.size
-            else f"Dates and times are no numbers: {values.dtype}."
+            else f"Dates and times are not numbers: {values.dtype}."
         )
     if values.dtype.kind in "USV":
         values = values.astype(object)
@@ -221,7 +238,7 @@ def _to_float(values: Array, what: str = "Input X", names: list[str] | None = No
                 where = f"at row {row}" + (f", {_column(column[0], names)}" if column else "")
                 if isinstance(value, (str, bytes)):
                     hint = _NO_NUMBERS.get(what, "")
-                    raise DataError(f"{what}: {value!r} {where} is no number{hint}.") from None
+                    raise DataError(f"{what}: {value!r} {where} is not a number{hint}.") from None
                 raise type(error)(f"{what}: {error}: {value!r} {where}.") from None
         raise
 
@@ -428,8 +445,8 @@ def check_columns(
         if rows.names is None and (name := text_name()) is not None:
             such = f", such as {name!r}" if name else ""
             raise DataError(
-                f"The columns of X have no names, and {estimator} was taught by features that have "
-                f"them{such}: give a data frame whose columns are called so, or dicts one by one."
+                f"The columns of X have no names, and {estimator} was trained on features that "
+                f"have names{such}: give a data frame with such columns, or dicts one by one."
             )
         return
     check_names(estimator, names, rows.names)

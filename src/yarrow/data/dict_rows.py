@@ -60,7 +60,7 @@ def features_and_missing(x: Any) -> dict[Any, float | None]:
     return {**features_of(x), **{name: None for name, value in x.items() if value is None}}
 
 
-def without_missing(x: Mapping[Any, Any]) -> Mapping[Any, Any]:
+def without_missing(x: dict[Any, Any]) -> dict[Any, Any]:
     """A row as it is, but for what is missing: as rows of frames come to most learners."""
     if None not in x.values():
         return x

@@ -13,6 +13,7 @@ from typing import Any
 from yarrow.errors import DataError, DataTypeError, needing
 from yarrow.lazy import np
 
+TWO_OF_A_NAME = "two columns have this name; rename one of them"
 _STREAM = "__arrow_c_stream__"
 _OTHERS = "Reading a frame that is not of pandas or polars, or holds other than numbers,"
 
@@ -26,7 +27,8 @@ def frame_of(X: Any) -> Any:
             "X is a LazyFrame, of which nothing has been read yet: give X.collect()."
         )
     library = type(X).__module__.partition(".")[0]
-    if library in ("pandas", "polars") or (library == "pyarrow" and hasattr(X, "column_names")):
+    is_table = library == "pyarrow" and hasattr(X, "column_names") and hasattr(X, "combine_chunks")
+    if library in ("pandas", "polars") or is_table:  # a record batch of pyarrow is no table
         return X if getattr(X, "ndim", 2) == 2 and hasattr(X, "columns") else None
     if not hasattr(X, _STREAM) or not (hasattr(X, "columns") or hasattr(X, "schema")):
         return None
@@ -92,6 +94,10 @@ def arrow_columns(frame: Any) -> dict[str, Any]:
         import pyarrow as pa
     import narwhals as nw
 
+    names = labels_of_columns(frame) or []
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise DataError(TWO_OF_A_NAME, field=twice)
     try:
         if is_pandas(frame):  # whose index is no column
             table = pa.Table.from_pandas(frame, preserve_index=False)
@@ -101,8 +107,6 @@ def arrow_columns(frame: Any) -> dict[str, Any]:
         _name_mixed(frame, error)
     found = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
-        if name in found:
-            raise DataError("two columns have this name", field=name)
         found[name] = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
         if isinstance(found[name], pa.ChunkedArray):  # what combines may be of many pieces still
             found[name] = pa.concat_arrays(found[name].chunks)

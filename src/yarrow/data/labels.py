@@ -184,7 +184,7 @@ def order_of(classes: Sequence[Any]) -> Array:
 def array_of(labels: Sequence[Any]) -> Array:
     """Labels that are kept as an array: of numbers or texts where all are alike."""
     alike = len({type(label) for label in labels}) == 1
-    return np.array(labels) if alike else np.array(labels, dtype=object)
+    return exact_array(list(labels)) if alike else np.array(labels, dtype=object)
 
 
 def distinct(y: Any) -> tuple[list[Any], Array, Array]:

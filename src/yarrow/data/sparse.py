@@ -29,7 +29,7 @@ def to_csr(X: Any, by_core: bool = False) -> Any:
         _check_places(X.row, X.shape[0], "row")
         _check_places(X.col, X.shape[1], "column")
         if not len(X.row) == len(X.col) == len(X.data):
-            raise DataError("Input X is damaged: its values have not one row and column each.")
+            raise DataError("Input X is damaged: not every value has one row and one column.")
         return X.tocsr()
     csr = X if form in ("csr", "csc", "bsr") else X.tocsr()  # others keep lists that Python checks
     rows, columns = csr.shape if form != "csc" else csr.shape[::-1]

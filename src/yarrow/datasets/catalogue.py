@@ -32,8 +32,10 @@ class Drifting(Source, named="synthetic/drift"):
         doc="abrupt: in the middle; gradual: over a share `width` of the rows round the middle; "
         "recurring: there and back, `periods` stretches.",
     )
-    width: float = number(default=0.2, doc="Of a gradual drift.", above=0, at_most=1)
-    periods: int = integer(default=4, doc="Of a recurring drift.", at_least=2)
+    width: float = number(
+        default=0.2, doc="Width of a gradual drift, as a share of the stream.", above=0, at_most=1
+    )
+    periods: int = integer(default=4, doc="Stretches of a recurring drift.", at_least=2)
 
     def is_here(self) -> bool:
         """Whether the other set is."""

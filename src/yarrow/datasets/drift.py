@@ -145,7 +145,7 @@ def _renamed(data: Dataset) -> Dataset:
 
 @options
 class USPSPhases(Source, named="usps/phases"):
-    rows: int = integer(default=500, doc="How many rows a phase has.", at_least=1)
+    rows: int = integer(default=500, doc="Rows of a phase.", at_least=1)
 
     def _read(self) -> Dataset:
         return four_phases(USPS(part="all").load(), (3, 7, 8, 9), self.rows, self.seed)
@@ -155,7 +155,7 @@ class USPSPhases(Source, named="usps/phases"):
 class NewsPhases(Source, named="20newsgroups/phases"):
     has_fetcher = True
 
-    rows: int = integer(default=800, doc="How many rows a phase has.", at_least=1)
+    rows: int = integer(default=800, doc="Rows of a phase.", at_least=1)
     min_documents: int = integer(
         default=1, doc="Leave out words of fewer messages of the four groups.", at_least=1
     )

@@ -121,7 +121,9 @@ class Reuters(TextSource, named="reuters21578"):
 
     part: str = part_option("all")
     classes: Any = classes_option()
-    topics: int = integer(default=20, doc="How many topics, without `classes`.", at_least=2)
+    topics: int = integer(
+        default=20, doc="Number of topics, unless `classes` chooses them.", at_least=2
+    )
 
     def _read(self) -> Dataset:
         table = self._counted()

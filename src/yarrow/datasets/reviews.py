@@ -26,7 +26,7 @@ DOMAINS = ("books", "dvd", "electronics", "kitchen")
 @options
 class _Reviews(Source):
     domain: str = choice(
-        default="all", options=("all", *DOMAINS), doc="What the goods are that are reviewed."
+        default="all", options=("all", *DOMAINS), doc="The kind of goods reviewed."
     )
     task: str = choice(
         default="sentiment",
@@ -67,7 +67,7 @@ class AmazonFive(AmazonReviews, named="amazon-sentiment/five"):
     domain: str = choice(
         default="all",
         options=("all", *DOMAINS, "video"),
-        doc="What the goods are that are reviewed.",
+        doc="The kind of goods reviewed.",
     )
 
     def _documents(self) -> Iterator[dict[str, str]]:

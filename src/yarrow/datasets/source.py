@@ -123,7 +123,7 @@ class Source:
     """Whether scikit-learn fetches the same rows."""
 
     seed: int = integer(
-        default=0, doc="Of everything that is drawn: shuffles, samples, noise.", at_least=0
+        default=0, doc="Seed of everything drawn: shuffles, samples, noise.", at_least=0
     )
     noise: float = number(
         default=0.0,

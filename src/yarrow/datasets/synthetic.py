@@ -83,9 +83,11 @@ def drifting_text(
 @options
 class Text(Source, named="synthetic/text"):
     rows: int = integer(default=10_000, doc="How many documents.", at_least=1)
-    features: int = integer(default=5000, doc="How many words there are.", at_least=1)
+    features: int = integer(default=5000, doc="Number of words.", at_least=1)
     words: int = integer(default=40, doc="Words in a document, on average.", at_least=1)
-    phases: int = integer(default=1, doc="How often other words tell the class.", at_least=1)
+    phases: int = integer(
+        default=1, doc="Phases, each with other words that tell the class.", at_least=1
+    )
 
     def _read(self) -> Dataset:
         return drifting_text(
@@ -101,7 +103,7 @@ class Text(Source, named="synthetic/text"):
 @options
 class Gaussian(Source, named="synthetic/gaussian"):
     rows: int = integer(default=5000, doc="How many rows.", at_least=1)
-    test_rows: int = integer(default=10_000, doc="How many rows of the test part.", at_least=1)
+    test_rows: int = integer(default=10_000, doc="Rows of the test part.", at_least=1)
     deviation: float = number(default=1.0, doc="Standard deviation along the short axis.", above=0)
     elongation: float = number(default=10.0, doc="Length of the ellipse by its width.", at_least=1)
     separator: str = choice(
@@ -109,7 +111,9 @@ class Gaussian(Source, named="synthetic/gaussian"):
         options=("along", "across"),
         doc="Whether the line that tells the classes runs along the long axis or across it.",
     )
-    variance: float = number(default=2.0, doc="Of each of the other coordinates.", at_least=0)
+    variance: float = number(
+        default=2.0, doc="Standard deviation of each other coordinate.", at_least=0
+    )
 
     def _read(self) -> Dataset:
         return dataclasses.replace(self._drawn(self.rows, 2), test=self._drawn(self.test_rows, 3))

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 from numpy.typing import NDArray
 
 from yarrow.data.arrays import check_columns, place_of, read_rows
-from yarrow.decomposition.stored import Places, Stored, numbers
+from yarrow.decomposition.saved_state import Places, Stored, numbers
 from yarrow.errors import DataError, ModelFileError
 from yarrow.features.base import Row, Transformer, values_of
 from yarrow.lazy import np
@@ -116,15 +116,14 @@ class Decomposition(Stored, Transformer):
             number: int | None = self.n_features_in_
             names: list[Any] | None = self._names
             text_name = next((name for name in self._columns if isinstance(name, str)), None)
-            if names is None and text_name is not None:  # taught by dicts
+            if names is None and text_name is not None:  # it has learned dicts
                 number, names = (number, list(self._columns)) if read.names else (None, None)
             check_columns(type(self).__name__, read, number, names, lambda: text_name)
         rows: Any = read.values
         if read.is_sparse:
             from scipy.sparse import csr_array
 
-            shape = (read.n_rows, read.n_columns)
-            rows = csr_array((read.values, read.indices, read.begins), shape, dtype=np.float64)
+            rows = csr_array(read.matrix, dtype=np.float64)
             if not rows.has_canonical_format:
                 rows = rows.copy()
                 rows.sum_duplicates()

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from yarrow.decomposition.base import LARGEST, Blockwise, Floats, dense
-from yarrow.decomposition.stored import numbers
+from yarrow.decomposition.saved_state import numbers
 from yarrow.errors import ModelFileError, needing
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -57,9 +57,9 @@ class OnlineDictionaryLearning(Blockwise):
         at_least=0,
     )
     max_sweeps: int = integer(
-        default=5, doc="Most rounds over all atoms after a block.", at_least=1, at_most=10_000
+        default=5, doc="Maximum rounds over all atoms after a block.", at_least=1, at_most=10_000
     )
-    seed: int = integer(default=0, doc="Of the rows that replace unused atoms.", at_least=0)
+    seed: int = integer(default=0, doc="Seed of the rows that replace unused atoms.", at_least=0)
 
     @property
     def components_(self) -> Floats:

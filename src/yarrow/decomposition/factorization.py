@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from yarrow.data.arrays import check_size, read_values
 from yarrow.decomposition.base import LARGEST, Floats
-from yarrow.decomposition.stored import Places, Stored, numbers
+from yarrow.decomposition.saved_state import Places, Stored, numbers
 from yarrow.errors import DataError, ModelFileError
 from yarrow.estimator import estimator, uninterrupted
 from yarrow.lazy import np
@@ -45,7 +45,7 @@ class Factorization(Stored):
     )
     l2: float = number(default=0.02, doc="How much a step shrinks what it changes.", at_least=0)
     scale: float = number(default=0.1, doc="Spread of the first factors.", at_least=0, at_most=1e50)
-    seed: int = integer(default=0, doc="Of the first factors.", at_least=0)
+    seed: int = integer(default=0, doc="Seed of the first factors.", at_least=0)
     steps: Literal["gradient", "dual_averaging"] = choice(
         default="gradient",
         options=("gradient", "dual_averaging"),
@@ -346,7 +346,7 @@ def _pair(x: Mapping[str, Hashable]) -> tuple[Hashable, Hashable]:
             raise DataError("it is missing: a rating names a user and an item", field=field)
         value = x[field]
         if not _is_name(value):
-            raise DataError(f"{value!r} is no name", field=field)
+            raise DataError(f"{value!r} is not a name", field=field)
     return x["user"], x["item"]
 
 

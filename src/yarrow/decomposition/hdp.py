@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from yarrow.decomposition.base import Floats, softmax
-from yarrow.decomposition.stored import numbers
+from yarrow.decomposition.saved_state import numbers
 from yarrow.decomposition.topics import (
     TopicModel,
     expected_logs,
@@ -64,24 +64,26 @@ class OnlineHDP(TopicModel):
 
     n_components: int = integer(default=50, doc="Most topics (T).", at_least=1)
     n_document_topics: int = integer(
-        default=10, doc="Most topics of a document (K).", at_least=1, at_most=10_000
+        default=10, doc="Maximum topics of a document (K).", at_least=1, at_most=10_000
     )
     alpha: float = number(default=1.0, doc="Concentration of a document's topics.", above=0)
     gamma: float = number(default=1.0, doc="Concentration of the list of topics.", above=0)
     eta: float = number(default=0.01, doc="Prior of a word in a topic.", above=0)
-    learning_offset: float = number(default=10.0, doc="Makes first blocks count less.", at_least=0)
+    learning_offset: float = number(
+        default=10.0, doc="Delay of the rate: larger makes the first blocks count less.", at_least=0
+    )
     learning_decay: float = learning_decay()
     block_size: int = integer(default=256, doc="Documents gathered for one update.", at_least=1)
     total_rows: int | None = total_rows()
     max_rounds: int = integer(
-        default=50, doc="Most rounds for a document's topics.", at_least=4, at_most=10_000
+        default=50, doc="Maximum rounds for a document's topics.", at_least=4, at_most=10_000
     )
     tolerance: float = number(
         default=0.05,
         doc="A document is done when a smaller part of its words changes its topic.",
         at_least=0,
     )
-    seed: int = integer(default=0, doc="Of the first weights.", at_least=0)
+    seed: int = integer(default=0, doc="Seed of the first weights.", at_least=0)
 
     @property
     def topic_shares_(self) -> Floats:

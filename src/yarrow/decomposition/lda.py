@@ -57,17 +57,19 @@ class OnlineLDA(TopicModel):
     eta: float | None = number(
         default=None, doc="Prior of a word in a topic; None: 1 / n_components.", above=0
     )
-    learning_offset: float = number(default=10.0, doc="Makes first blocks count less.", at_least=1)
+    learning_offset: float = number(
+        default=10.0, doc="Delay of the rate: larger makes the first blocks count less.", at_least=1
+    )
     learning_decay: float = learning_decay()
     block_size: int = integer(default=128, doc="Documents gathered for one update.", at_least=1)
     total_rows: int | None = total_rows()
     max_rounds: int = integer(
-        default=100, doc="Most rounds for a document's topics.", at_least=1, at_most=10_000
+        default=100, doc="Maximum rounds for a document's topics.", at_least=1, at_most=10_000
     )
     tolerance: float = number(
         default=1e-3, doc="A document is done when its topics change less on average.", at_least=0
     )
-    seed: int = integer(default=0, doc="Of the first weights.", at_least=0)
+    seed: int = integer(default=0, doc="Seed of the first weights.", at_least=0)
 
     @property
     def _prior(self) -> float:

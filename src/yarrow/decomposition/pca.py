@@ -16,12 +16,15 @@ from yarrow.decomposition.base import (
     flipped,
     is_orthonormal,
 )
-from yarrow.decomposition.stored import numbers
+from yarrow.decomposition.saved_state import numbers
 from yarrow.errors import DataError, ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
 from yarrow.saving import schema
+
+#: beyond it, what is left of a digit of a logarithm says nothing of an uncertainty
+_LARGEST_LOG = 1e12
 
 
 @estimator
@@ -142,6 +145,8 @@ class OnlinePCA(Decomposition):
         self._loss += self._left_out * float(np.exp(self._logs) @ (row @ self._directions) ** 2)
         logs = (self._directions * self._logs) @ self._directions.T
         logs -= self.eta * np.outer(row, row)
+        if not np.abs(logs).max(initial=0.0) <= _LARGEST_LOG:
+            raise DataError("The step for this row is too large a number: choose a smaller 'eta'.")
         values, self._directions = np.linalg.eigh(logs)
         self._logs = _capped(values, self._left_out)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from yarrow.decomposition.base import LARGEST, Floats, softmax
 from yarrow.decomposition.factorization import Factorization
-from yarrow.decomposition.stored import numbers
+from yarrow.decomposition.saved_state import numbers
 from yarrow.errors import ModelFileError
 from yarrow.estimator import estimator
 from yarrow.lazy import np
@@ -85,7 +85,7 @@ class OnlineRankMF(Factorization):
     def _check_state(self, state: Mapping[str, Any], sizes: schema.Sizes) -> None:
         super()._check_state(state, sizes)
         if (state["_kept_items"] >= max(1, sizes["room for items"])).any():
-            raise ModelFileError("a rating is kept of an item that is not there")
+            raise ModelFileError("it keeps a rating of an item that is not there")
 
     def _step(self, user: int, items: Any, ratings: Floats) -> None:
         mine, its = self._user_factors[user], self._item_factors[items]

@@ -18,7 +18,7 @@ from yarrow.decomposition.base import (
     is_orthonormal,
 )
 from yarrow.decomposition.factors import Factors, by_squares, fill, orthonormal
-from yarrow.decomposition.stored import numbers
+from yarrow.decomposition.saved_state import numbers
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.lazy import np

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 from yarrow.decomposition.base import Blockwise, Floats
-from yarrow.decomposition.stored import numbers
+from yarrow.decomposition.saved_state import numbers
 from yarrow.errors import DataError
 from yarrow.lazy import np
 from yarrow.parameters import integer, number
@@ -97,7 +97,7 @@ class TopicModel(Blockwise):
     def _checked_words(self, X: Any) -> Any:
         rows = self._now()._read(X)[0]
         if not rows.sum() > 0:
-            raise DataError("There is no word in these documents to tell the perplexity of.")
+            raise DataError("These documents have no word, so they have no perplexity.")
         return rows
 
 

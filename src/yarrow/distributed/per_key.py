@@ -92,7 +92,7 @@ class PerKey:
 
     def _partition(self) -> Any:
         """What an executor runs: keys stand together, and one model at a time is in memory."""
-        blank = pickle.dumps(self.rows.taught(copy.deepcopy(self.learner)))
+        blank = pickle.dumps(self.rows.keep_stream(copy.deepcopy(self.learner)))
 
         def learn(batches: Iterator[Any]) -> Iterator[Any]:
             import pyarrow as pa
@@ -146,7 +146,7 @@ class PerKey:
                 model = copy.deepcopy(of_key.learner) if known is None else of_key.model(known[0])
                 if of_key.order is not None:
                     table = table.sort_by(of_key.order)
-                of_key.rows.learn(of_key.rows.taught(model), [of_key._features(table)])
+                of_key.rows.learn(of_key.rows.keep_stream(model), [of_key._features(table)])
                 packed = compact.pack(model)
                 self.state.update((packed,))
                 yield sql.Row(**{of_key.key: key[0], "rows": model.t_, "model": packed})

@@ -60,7 +60,7 @@ class Rows:
         """Options of `yarrow.io.read_table`: label, weight, text, categories, drop..."""
         return self.stream_format.table
 
-    def taught(self, model: Any) -> Any:
+    def keep_stream(self, model: Any) -> Any:
         """The same model, which remembers how its rows are read."""
         if not self.is_text and model._stream is None:
             model._stream = {"format": "parquet", "table": dict(self.table)}

@@ -78,7 +78,7 @@ class SparkTrainer:
 
 def run_epoch(df: Any, rows: Rows, base: Any) -> Any:
     """The model after one pass over all partitions, each from the base on."""
-    content = pickle.dumps(rows.taught(copy.deepcopy(base)))
+    content = pickle.dumps(rows.keep_stream(copy.deepcopy(base)))
 
     def learn(batches: Iterator[Any]) -> tuple[int, bytes] | None:
         model = pickle.loads(content)

@@ -40,8 +40,8 @@ from yarrow.evaluate.paired import (
 from yarrow.evaluate.progressive import Progressive, progressive
 from yarrow.evaluate.properties import Properties, properties, properties_table
 from yarrow.evaluate.ranks import Ranks, critical_difference, mean_ranks
+from yarrow.evaluate.recorded_run import Run, record
 from yarrow.evaluate.regret import Regret, regret, regret_to_best
-from yarrow.evaluate.run import Run, record
 from yarrow.evaluate.tuning import (
     CrossValidation,
     Tuning,

@@ -10,7 +10,7 @@ from typing import Any
 from yarrow.errors import ParameterError
 from yarrow.evaluate import bounds
 from yarrow.evaluate.bounds.base import Assumption, Bound
-from yarrow.evaluate.run import Run
+from yarrow.evaluate.recorded_run import Run
 from yarrow.experts.base import ExpertRun
 from yarrow.lazy import np
 
@@ -152,12 +152,12 @@ def certificate(
     >>> from yarrow.evaluate import record
     >>> certificate(record(PassiveAggressiveClassifier(), np.eye(2), [1, -1]))
     Traceback (most recent call last):
-    yarrow.errors.ParameterError: There is no theorem here for PassiveAggressiveClassifier...
+    yarrow.errors.ParameterError: There is no theorem for PassiveAggressiveClassifier...
     """
     found = theorem or THEOREMS.get(run.learner)
     if found is None:
         raise ParameterError(
-            f"There is no theorem here for {run.learner or 'a run without a learner'}: pass one of "
+            f"There is no theorem for {run.learner or 'a run without a learner'}: pass one of "
             "yarrow.evaluate.bounds as theorem=..."
         )
     return Certificate(run.learner, run.n_rows, run.n_features, found(run, u))

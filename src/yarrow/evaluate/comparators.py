@@ -13,7 +13,7 @@ from scipy.optimize import Bounds, linprog, minimize, nnls
 
 from yarrow.data.arrays import Array
 from yarrow.evaluate import losses
-from yarrow.evaluate.run import Run
+from yarrow.evaluate.recorded_run import Run
 from yarrow.lazy import np
 
 

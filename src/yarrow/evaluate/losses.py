@@ -8,7 +8,7 @@ from typing import Any
 from scipy.special import expit
 
 from yarrow.data.arrays import Array
-from yarrow.errors import check_value
+from yarrow.errors import check_choice
 from yarrow.lazy import np
 
 #: of the margin, and of what it lacks: the loss, and minus its derivative in the margin
@@ -36,6 +36,6 @@ def slope(loss: str, margin: Any, target: Any = 1.0) -> Array:
 
 
 def _applied(loss: str, which: int, margin: Any, target: Any) -> Array:
-    check_value(loss in _LOSSES, "loss", loss, f"one of {', '.join(NAMES)}")
+    check_choice("loss", loss, NAMES)
     m = np.asarray(margin, dtype=float)
     return np.asarray(_LOSSES[loss][which](m, np.asarray(target - m)))

@@ -183,7 +183,7 @@ class PairedComparison:
         verdict = (
             f"{first if self.difference < 0 else second} is better"
             if self.differ
-            else "no difference can be told"
+            else "no significant difference"
         )
         return (
             f"{first} {self.means[0]:.4g}, {second} {self.means[1]:.4g}: difference "

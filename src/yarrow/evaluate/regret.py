@@ -13,7 +13,7 @@ from yarrow.data.arrays import Array, exact_array
 from yarrow.data.labels import distinct
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import comparators, losses
-from yarrow.evaluate.run import Run
+from yarrow.evaluate.recorded_run import Run
 from yarrow.lazy import np
 from yarrow.online.batch import table_of
 

@@ -14,7 +14,7 @@ from yarrow.data.named_rows import NamedRows
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.features.base import Transformer
-from yarrow.io.taught import RowReader
+from yarrow.io.row_reader import RowReader
 from yarrow.parameters import anything, choice
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from yarrow.errors import DataError
+from yarrow.errors import DataError, about_row
 from yarrow.estimator import estimator
 from yarrow.features.base import Transformer
 from yarrow.io.columns import WORD
@@ -147,10 +147,8 @@ class TextFeatures(Transformer):
     def _counted(self, X: Iterable[Any]) -> Iterator[Any]:
         """The features of all texts; an error says which text it is about."""
         for place, text in enumerate(_texts(X)):
-            try:
+            with about_row(place):
                 yield self.transform_one(text)
-            except DataError as error:
-                raise type(error)(error.problem, row=place, field=error.field) from None
 
     def _text(self, x: Any) -> str:
         text = x[self.on] if self.on is not None and isinstance(x, Mapping) else x

@@ -11,13 +11,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
-from yarrow.composite import files
+from yarrow.composite import saved_state
 from yarrow.data.dict_rows import features_and_missing, read_weight
 from yarrow.data.labels import plain
 from yarrow.errors import DataError, ModelFileError, ParameterError, check_value
 from yarrow.estimator import Shared, uninterrupted
-from yarrow.io.taught import as_taught
+from yarrow.io.row_reader import row_for
 from yarrow.lazy import np
+from yarrow.online.learners import by_dicts
 from yarrow.saving import schema
 from yarrow.saving.codec import Objects, Saved
 
@@ -102,7 +103,7 @@ class LateLabels(Saved, Shared):
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Learn into this very model, which has `learn_one` and `predict_one`."""
-        if not (hasattr(model, "learn_one") and hasattr(model, "predict_one")):
+        if not by_dicts(model):
             raise ParameterError(f"{type(model).__name__} has no learn_one and predict_one.")
         for name, value, least in (("max_tickets", max_tickets, 1), ("keep", keep, 0)):
             holds = _is_integer(value) and value >= least
@@ -123,7 +124,7 @@ class LateLabels(Saved, Shared):
 
     def predict(self, x: dict[Any, Any]) -> Ticket:
         """Predict one row, and keep it until its label comes."""
-        row = features_and_missing(as_taught(self.model, x))
+        row = features_and_missing(row_for(self.model, x))
         with self._lock:
             ticket = Ticket(self._new_number(), self.model.predict_one(row))
             self._waiting[ticket.number] = _Waiting(row, self._now())
@@ -263,7 +264,7 @@ class LateLabels(Saved, Shared):
             }
             for name, model in (("model", self.model), ("behind", self._behind)):
                 if model is not None:
-                    inner, fields[name] = files.packed_member(model)
+                    inner, fields[name] = saved_state.packed_member(model)
                     tensors |= {f"{name}/{key}": array for key, array in inner.items()}
             return tensors, fields
 
@@ -279,7 +280,7 @@ class LateLabels(Saved, Shared):
         cls, tensors: Mapping[str, Any], metadata: Mapping[str, Any], objects: Objects
     ) -> Self:
         max_tickets, max_age, _ = metadata["limits"]
-        model = files.unpacked_part(tensors, metadata, "model")
+        model = saved_state.unpacked_part(tensors, metadata, "model")
         return cls(model, max_tickets=max_tickets, max_age=max_age, **(objects or {}))
 
     def _unpack(
@@ -292,7 +293,7 @@ class LateLabels(Saved, Shared):
         self.keep, self.given_up = keep, metadata["given_up"]
         self._last_read = float(metadata.get("clock", 0.0))
         if keep:
-            self._behind = files.unpacked_part(tensors, metadata, "behind")
+            self._behind = saved_state.unpacked_part(tensors, metadata, "behind")
         self._waiting = {n: _Waiting(_row(x), at) for n, x, at in metadata["waiting"]}
         self._learned = {
             n: _Learned(_row(x), label, weight) for n, x, label, weight in metadata["learned"]

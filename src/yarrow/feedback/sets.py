@@ -187,7 +187,7 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         """The share of sets that held the true class, of rows whose class was known."""
         notes = self._fitted.notes
         if not notes["tested"]:
-            raise DataError("No set has been tested yet: no class came twice.")
+            raise DataError("No set has been tested yet: no class has come twice.")
         return float(notes["covered"] / notes["tested"])
 
     @property

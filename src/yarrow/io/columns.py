@@ -46,6 +46,9 @@ NO_WEIGHT = "the weight is missing"
 NEGATIVE = "a weight must not be negative"
 NO_VALUE = "the value is missing"
 
+_NOT_TO_DROP = "there is no such column to drop"
+_NOT_LEARNED = "the model has learned this column, and here it is missing in every row"
+
 WhenMissing = Literal["ignore", "indicate", "error"]
 TextFunction = Callable[[str], Mapping[str, float]]
 
@@ -79,7 +82,8 @@ class Roles:
     weight: str | None = None
     features: frozenset[str] | None = None
     drop: frozenset[str] = frozenset()  # the label and the weight among them
-    expected: frozenset[str] = frozenset()  # those of them that ought to be there
+    expected: tuple[str, ...] = ()  # those of them that ought to be there
+    learned: tuple[str, ...] = ()  # what a model that is asked, or goes on, makes features of
     text: Mapping[str, TextFunction] = field(default_factory=dict)
     categories: frozenset[str] = frozenset()
     missing: frozenset[str] = frozenset({""})  # texts that mean that there is no value
@@ -88,7 +92,7 @@ class Roles:
     passed: tuple[str, ...] = ()  # whose cells go along with the rows as they are
 
     def check(self, names: Iterable[str], source: str | None) -> None:
-        """Refuse a column that was asked for and is not there; warn of one to be dropped."""
+        """Refuse a column that was asked for and is not there; warn of one that is expected."""
         names = list(names)
         there = set(names)
         asked = [self.label, self.weight, *self.text, *self.categories, *(self.features or ())]
@@ -96,10 +100,14 @@ class Roles:
             if path is not None and not {path, path.split(".")[0]} & there:
                 problem = f"no such column; it has {first_of(names)}"
                 raise DataError(problem, source=source, field=path)
-        for path in sorted(self.expected):
-            if not {path, path.split(".")[0]} & there:
-                problem = f"there is no such column to drop; it has {first_of(names)}"
-                warnings.warn(ReadingWarning(source, path, problem), stacklevel=2)
+        for paths, problem in ((self.expected, _NOT_TO_DROP), (self.learned, _NOT_LEARNED)):
+            missing = [path for path in paths if not {path, path.split(".")[0]} & there]
+            # Where none is there, the model tells that it knows no feature.
+            if missing and (paths is self.expected or len(missing) < len(paths)):
+                first, *others = missing
+                also = f" (the same of {first_of(map(repr, others), 5)})" if others else ""
+                problem = f"{problem}{also}; it has {first_of(names)}"
+                warnings.warn(ReadingWarning(source, first, problem), stacklevel=2)
 
     def reads(self, column: str) -> bool:
         """Whether anything of a whole column is needed."""
@@ -208,7 +216,7 @@ def add_value(row: dict[str, float], roles: Roles, path: str, value: Any, kept: 
             row[path] = math.nan
     elif path in roles.text:
         if not isinstance(value, str):
-            raise DataError(f"{value!r} is not text", field=path)
+            raise DataError(f"{value!r:.80} is not text", field=path)
         for name, count in roles.text[path](value).items():
             _increase(row, f"{path}={name}", count)
     elif isinstance(value, list):
@@ -272,12 +280,12 @@ def category(path: str, value: Any) -> str:
 
 def as_number(path: str | None, value: Any) -> float:
     """Return `value` as a finite number, or raise a `DataError`."""
-    try:
-        number = float(value) if isinstance(value, int | float) else math.nan
-    except OverflowError:
-        number = math.inf
+    try:  # a Decimal, too, as the core takes it; a text is no number
+        number = float(value) if hasattr(value, "__float__") else math.nan
+    except (TypeError, OverflowError):
+        number = math.nan
     if not math.isfinite(number):
-        raise DataError(f"{value!r} is not a finite number", field=path)
+        raise DataError(f"{value!r:.80} is not a finite number", field=path)
     return number
 
 

@@ -7,10 +7,11 @@ import itertools
 import re
 from collections.abc import Generator, Iterable, Iterator
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
+from yarrow.data.frames import TWO_OF_A_NAME
 from yarrow.data.named_rows import NamedRows
-from yarrow.errors import DataError, needing
+from yarrow.errors import DataError, counted, needing
 from yarrow.io.arrow_columns import cast, present, rows_of, values_of
 from yarrow.io.columns import BatchProblems, Roles
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name, too_long
@@ -20,6 +21,7 @@ from yarrow.lazy import np
 BLOCK = 1 << 21
 """How many bytes make a batch, and how many of the first decide what type a column has."""
 
+_TO_UTF8 = "convert the file, as by iconv -f LATIN1 -t UTF-8"
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -63,11 +65,12 @@ def _header(
     file: BinaryIO, name: str, delimiter: str, quotes: bool, longest: int
 ) -> tuple[list[str], int]:
     """Return the names of the columns, and the line of the first row: quoted names span lines."""
-    lines = 0
+    lines, start = 0, b""
 
     def texts() -> Iterator[str]:
-        nonlocal lines
+        nonlocal lines, start
         for lines, line in lines_of(file, name, longest):
+            start = start or line[:4]
             yield line.decode("utf-8-sig" if lines == 1 else "utf-8")
         if lines:  # asked for more than there is
             raise DataError("the header never ends; is a quote left open?", source=name, line=1)
@@ -82,7 +85,20 @@ def _header(
             raise DataError(problem, source=name, line=1)
         return cells_of(first, delimiter, quotes, text), lines + 1
     except UnicodeDecodeError:
-        raise DataError("the header is not UTF-8", source=name, line=1) from None
+        raise DataError(
+            f"the header is not UTF-8; {_not_text(start)}", source=name, line=1
+        ) from None
+
+
+def _not_text(start: bytes) -> str:
+    """What a file may be instead, by its first bytes, and what to do."""
+    if start.startswith((b"PK\3\4", b"\xd0\xcf\x11\xe0")):
+        return "it is a sheet of Excel, or an archive: save it as CSV"
+    if start.startswith(b"PAR1"):
+        return "it is Parquet: say format='parquet'"
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "it is UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8"
+    return _TO_UTF8
 
 
 def cells_of(line: str, delimiter: str, quotes: bool, more: Iterable[str] = ()) -> list[str]:
@@ -108,7 +124,7 @@ def _check_header(header: list[str], roles: Roles, numeric: list[str], name: str
     seen: set[str] = set()
     for column in header:
         if column in seen:
-            raise DataError("two columns have this name", source=name, field=column)
+            raise DataError(TWO_OF_A_NAME, source=name, field=column)
         seen.add(column)
         if not column and roles.reads(column):  # as a rule, row numbers that were saved by mistake
             raise DataError(
@@ -249,8 +265,8 @@ def _batch(
 
     batch = BatchProblems(source, "line", lines[~is_broken])
     for row, at in zip(broken, lines[places].tolist(), strict=True):
-        cells = f"{row.actual_columns} cell{'' if row.actual_columns == 1 else 's'}"
-        problem = f"{cells} instead of {row.expected_columns}: {row.text[:60]!r}"
+        found = counted(row.actual_columns, "cell")
+        problem = f"{found} instead of {row.expected_columns}: {row.text[:60]!r}"
         batch.errors.append(DataError(problem, source=source, line=at))
     return batch
 
@@ -270,11 +286,14 @@ def _rows(
             blank &= ~present(column)
         batch.keep &= ~blank
 
+    def why(name: str) -> Literal["said", "learned", "seen"]:
+        return "said" if name in numeric else "learned" if name in roles.learned else "seen"
+
     columns, passed = {}, {}
     for name, column in cells.items():
         if not roles.reads(name) and name not in roles.passed:
             continue
-        not_utf8 = partial(batch.fail, column=name, problem="the cell is not UTF-8")
+        not_utf8 = partial(batch.fail, column=name, problem=f"the cell is not UTF-8; {_TO_UTF8}")
         text = cast(column, pa.string(), not_utf8)
         if name in roles.passed:
             passed[name] = text.to_pylist()
@@ -285,7 +304,7 @@ def _rows(
                 if kind == "text":
                     warn_of_texts(batch.source, name, text)
             kinds[name] = kind
-            columns[name] = typed(batch, name, text, kind, was_said=name in numeric)
+            columns[name] = typed(batch, name, text, kind, why(name))
     batch.pass_on(roles, passed)
     return rows_of(batch, roles, columns, _label_values)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from yarrow._core import LONGEST_LINE, TextReaderF32, TextReaderF64
-from yarrow.errors import DataError, ParameterError, first_of
+from yarrow.errors import DataError, ParameterError, check_choice, first_of
 from yarrow.io.compressed import (
     COMPRESSORS,
     Source,
@@ -71,10 +71,8 @@ class StreamFormat:
     on_columns: Callable[[str, Mapping[str, str]], None] | None = None
 
     def __post_init__(self) -> None:
-        if self.format is not None and self.format not in FORMATS:
-            raise ParameterError(
-                f"The 'format' must be one of {', '.join(FORMATS)}. Got {self.format!r} instead."
-            )
+        if self.format is not None:
+            check_choice("format", self.format, FORMATS)
 
     def of(self, source: Source) -> str:
         """The format of a source."""

@@ -29,11 +29,21 @@ _IN_WORDS = {
     "text": "categories",
     "nested": "lists and objects",
 }
-_EXPECTED = {"number": "a number", "boolean": "true or false", "date": "a date as 2024-05-31"}
+_EXPECTED = {"number": "a number", "boolean": "true or false", "date": "a date such as 2024-05-31"}
+_WHY = {
+    "said": "as was said of the column",
+    "learned": "as the model has learned the column",
+    "seen": "as the column's first cells are",
+}
+_MARK = "write it so, or put this mark among the 'missing' ones"
+_CATEGORY_OR_MARK = "put the column among the 'categories', or this mark among the 'missing' ones"
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 #: how people and other programs write numbers and dates that are read as categories here
 _WITH_COMMAS = r"^\s*[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d+,\d+)\s*$"
 _OTHER_DATE = r"^\s*(\d{4}[/.-]\d\d?[/.-]\d\d?|\d\d?[/.-]\d\d?[/.-](\d{4}|\d\d))([ T,].*)?$"
+_AS_DATES = "write dates as 2024-05-31"
+#: of dates that a CSV file may have so, and a frame or JSON has as texts
+_ARE_TEXTS = "make the column one of dates, as pandas.to_datetime does, or read a CSV file"
 #: columns with fewer values say too little about themselves
 _ENOUGH = 20
 #: from this share on, cells are nearly all numbers, and values nearly all different
@@ -95,20 +105,20 @@ def how_read(roles: Roles, name: str, kind: Kind) -> str:
     return "categories" if name in roles.categories else _IN_WORDS[kind]
 
 
-def typed(batch: BatchProblems, name: str, text: Any, kind: Kind, was_said: bool = False) -> Any:
-    """The cells of a column as what it holds, or was said to hold; those that are not fail."""
+def typed(
+    batch: BatchProblems,
+    name: str,
+    text: Any,
+    kind: Kind,
+    why: Literal["said", "learned", "seen"] = "seen",
+) -> Any:
+    """The cells of a column as what it holds, as was said or learned of it; others fail."""
     if kind == "text":
         return text
 
-    why = "was said of the column" if was_said else "the column's first cells are"
-
     def fail(row: int) -> None:
-        batch.fail(
-            row,
-            name,
-            f"{text[row].as_py()!r} is not {_EXPECTED[kind]}, as {why}; put the column among the "
-            "'categories', or this mark among the 'missing' ones",
-        )
+        problem = f"{text[row].as_py()!r} is not {_EXPECTED[kind]}, {_WHY[why]}"
+        batch.fail(row, name, f"{problem}; {_MARK if why == 'learned' else _CATEGORY_OR_MARK}")
 
     return cast(_unmarked(text), _arrow_type(kind), fail)
 
@@ -173,10 +183,11 @@ def warn_of_texts(source: str | None, name: str, text: Any) -> None:
             "separators of thousands and with a decimal point"
         )
     elif len(dates) >= _NEARLY * len(stated):
-        other = next((d for d in dates.to_pylist() if not _is_date(d)), dates[0].as_py())
+        other = next((d for d in dates.to_pylist() if not _is_date(d)), None)
+        shown = (other or dates[0].as_py())[:40]
         problem = (
-            f"{len(dates):,} of {len(stated):,} values look like dates, such as {other[:40]!r}: "
-            "all were read as categories; write dates as 2024-05-31"
+            f"{len(dates):,} of {len(stated):,} values look like dates, such as {shown!r}: all "
+            f"were read as categories; {_AS_DATES if other else _ARE_TEXTS}"
         )
     elif _NEARLY * len(stated) <= numbers < len(stated):
         other = stated.filter(pc.invert(is_number))[0].as_py()
@@ -185,6 +196,12 @@ def warn_of_texts(source: str | None, name: str, text: Any) -> None:
             "were read as categories"
         )
         ways = {"missing": other, "categories": name}
+    elif numbers == len(stated) and different >= len(stated) / 2:  # else they may be codes
+        problem = (
+            f"all {numbers:,} values are numbers written as texts, such as {stated[0].as_py()!r}: "
+            "read as categories; make the column one of numbers"
+        )
+        ways = {"categories": name}
     elif different >= _NEARLY * len(stated) and numbers < len(stated):
         problem = (
             f"{different:,} of {len(stated):,} values are different: read as categories, they say "
@@ -198,6 +215,6 @@ def warn_of_texts(source: str | None, name: str, text: Any) -> None:
 
 def _is_date(text: str) -> bool:
     try:
-        return bool(datetime.fromisoformat(text.strip()))
+        return datetime.fromisoformat(text.strip()).tzinfo is None
     except ValueError:
         return False

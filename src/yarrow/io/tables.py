@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 
 from yarrow._core import LONGEST_LINE
 from yarrow.data.named_rows import Label, NamedRows, block_of
-from yarrow.errors import DataError, ParameterError, check_value, needing
+from yarrow.errors import DataError, ParameterError, check_choice, check_value, needing
 from yarrow.io.arrow_columns import TEXT_TYPES, rows_of
 from yarrow.io.columns import (
     BatchProblems,
@@ -38,6 +38,10 @@ Batches = Generator[tuple[BatchProblems, NamedRows]]
 _JSON_ROWS = 4096
 _PARQUET_ROWS = 16384
 _ERRORS_KEPT = 10
+
+_OBJECTS = (
+    "each line must hold an object, as pandas writes by to_json(orient='records', lines=True)"
+)
 
 
 def read_table(
@@ -92,7 +96,8 @@ def read_table(
     passed : columns whose cells go along with the rows as they are (`NamedRows.passed`), whether or
         not they make features
     known : what columns of an earlier CSV file were (`Table.kinds`), so that this one, whose cells
-        may look different, is read alike; what is declared above comes first
+        may look different, is read alike; what is declared above comes first. One that lacks some
+        of them is a `ReadingWarning`
     on_error : "raise" stops at the first bad row, "skip" leaves bad rows out and counts them
     longest_line : how many bytes a line of JSON or a row of a CSV file may have, to bound memory
 
@@ -115,20 +120,21 @@ def read_table(
     """
     suffixes = [suffix.lower() for suffix in PurePath(source_name(source)).suffixes]
     format = format or _format_of(source, suffixes)
-    _check_choice("format", format, ("csv", "jsonl", "parquet"))
-    _check_choice("on_error", on_error, ("raise", "skip"))
+    check_choice("format", format, ("csv", "jsonl", "parquet"))
+    check_choice("on_error", on_error, ("raise", "skip"))
     if delimiter is None:
         delimiter = "\t" if {".tsv", ".tab"} & set(suffixes) else ","
     is_one = len(delimiter.encode()) == 1 and delimiter not in '"\r\n'
     check_value(is_one, "delimiter", delimiter, "one ASCII character")
-    _check_choice("when_missing", when_missing, ("ignore", "indicate", "error"))
+    check_choice("when_missing", when_missing, ("ignore", "indicate", "error"))
     marks = _names("missing", missing)
     roles = roles_of(label, weight, features, drop, text, categories, marks, when_missing, ngrams)
     roles = dataclasses.replace(
         roles,
         passed=tuple(_names("passed", passed)),
         tells_missing=tells_missing,
-        expected=frozenset(_names("drop", drop) if known is None else ()),
+        expected=tuple(_names("drop", drop)) if known is None else (),
+        learned=tuple(filter(roles.is_plain, known or ())),
     )
     read: Callable[[], Batches]
     kinds: dict[str, Kind] = dict(known or {})
@@ -146,7 +152,7 @@ def read_table(
             longest_line=longest_line,
         )
     elif format == "jsonl":
-        read = partial(_read_json_lines, source, roles, kinds, longest_line)
+        read = partial(_read_json_lines, source, roles, kinds, longest_line, known is None)
     else:
         read = partial(_read_parquet, source, roles, kinds)
     return Table(read, on_error == "skip", kinds, roles)
@@ -232,19 +238,26 @@ def _json_chunks(lines: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int,
 
 
 def _read_json_lines(
-    source: Source, roles: Roles, kinds: dict[str, Kind], longest_line: int
+    source: Source, roles: Roles, kinds: dict[str, Kind], longest_line: int, is_first: bool
 ) -> Batches:
     name = source_name(source)
+    texts: dict[str, list[str]] | None = {} if is_first else None  # of the first rows
     with open_bytes(source) as file:
         for chunk in _json_chunks(lines_of(file, name, longest_line)):
             batch = BatchProblems(name, "line", [number for number, _ in chunk])
             parsed: list[tuple[dict[str, float], Label, float, tuple[Any, ...]]] = []
             for _, line in chunk:
                 try:
-                    parsed.append(_parse_row(roles, kinds, line))
+                    parsed.append(_parse_row(roles, kinds, line, texts))
                 except DataError as error:
                     batch.fail(len(parsed), error.field, error.problem)
                     parsed.append(({}, 0, 0.0, ()))
+            for column, cells in (texts or {}).items():
+                with contextlib.suppress(ImportError):  # without pyarrow rows are read all the same
+                    import pyarrow as pa
+
+                    warn_of_texts(name, column, pa.array(cells))
+            texts = None
             features, labels, weights, passed = zip(*parsed, strict=True)
             batch.passed = list(passed) if roles.passed else None
             yield (
@@ -259,16 +272,21 @@ def _read_json_lines(
 
 
 def _parse_row(
-    roles: Roles, kinds: dict[str, Kind], line: bytes
+    roles: Roles, kinds: dict[str, Kind], line: bytes, texts: dict[str, list[str]] | None
 ) -> tuple[dict[str, float], Label, float, tuple[Any, ...]]:
     try:
         record = json.loads(line.decode("utf-8-sig"))
         if b"\\u" in line:
             json.dumps(record, ensure_ascii=False).encode()  # half a character has no UTF-8
         if not isinstance(record, dict):
-            raise DataError("not a JSON object")
+            raise DataError(f"not a JSON object; {_OBJECTS}")
         if not record.keys() <= kinds.keys():
-            kinds |= {name: kind_of_value(value) for name, value in record.items()} | kinds
+            stated = {name: one for name, one in record.items() if one is not None}
+            kinds |= {name: kind_of_value(value) for name, value in stated.items()} | kinds
+        if texts is not None:
+            for name, value in record.items():
+                if isinstance(value, str) and roles.is_plain(name) and value not in roles.missing:
+                    texts.setdefault(name, []).append(value)
         label, weight = roles.label, roles.weight
         return (
             row_features(roles, record),
@@ -279,7 +297,8 @@ def _parse_row(
     except DataError:
         raise
     except json.JSONDecodeError as error:
-        raise DataError(f"not JSON: {error.msg} at column {error.pos + 1}") from None
+        problem = f"not JSON: {error.msg} at column {error.pos + 1}; {_OBJECTS}"
+        raise DataError(problem) from None
     except (ValueError, RecursionError) as error:  # nested too deep, or not UTF-8
         raise DataError(f"not JSON: {error}") from None
 
@@ -339,17 +358,6 @@ def _format_of(source: Source, suffixes: list[str]) -> Format:
     return cast("Format", "csv" if known[-1] == "tsv" else known[-1])
 
 
-def _check_choice(parameter: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        options = ", ".join(allowed)
-        raise ParameterError(
-            f"The {parameter!r} parameter must be one of {options}. Got {value!r} instead."
-        )
-
-
 def _names(parameter: str, names: Iterable[str]) -> list[str]:
-    if isinstance(names, str):
-        raise ParameterError(
-            f"The {parameter!r} parameter must be a list of names. Got {names!r} instead."
-        )
+    check_value(not isinstance(names, str), parameter, names, "a list of names")
     return list(names)

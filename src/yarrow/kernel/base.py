@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -18,9 +19,9 @@ from yarrow.data.arrays import (
 )
 from yarrow.data.dict_rows import Row
 from yarrow.data.labels import array_of, in_order, named, order_of
-from yarrow.errors import DataError, about_row
+from yarrow.errors import DataError, ParameterError, about_row
 from yarrow.estimator import estimator
-from yarrow.kernel.expansion import Expansion, rows_of
+from yarrow.kernel.expansion import Expansion, check_steps, rows_of
 from yarrow.kernel.kernels import NAMES, closed_form, of_pairs
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
@@ -109,15 +110,17 @@ class KernelClassifier(ScoringClassifier):
         for place, column in told.items():
             table[:, place] = column
         steps = np.array(rule.steps(table, settings))
-        if not np.isfinite(steps).all():
-            raise DataError("The step for this row is too large a number.")
+        check_steps(steps)
         return steps
 
     # -- learning ---------------------------------------------------------------------------------
 
     def _new_state(self) -> Any:
         self._check_parameters()
-        constant = self.intercept_scaling**2 if self.fit_intercept else 0.0
+        constant = self.intercept_scaling * self.intercept_scaling if self.fit_intercept else 0.0
+        if math.isinf(constant):
+            allowed = "a number whose square is finite"
+            raise ParameterError.of("intercept_scaling", self.intercept_scaling, allowed)
         if callable(self.kernel):
             return self._expansion(None, of_pairs(self.kernel), constant, self.budget)
         closed = closed_form(self.kernel, self.gamma, self.degree, self.coef0)

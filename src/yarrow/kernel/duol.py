@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from yarrow.data.arrays import Array
-from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.kernel.base import Example, KernelClassifier
-from yarrow.kernel.expansion import Expansion
+from yarrow.kernel.expansion import Expansion, check_steps
 from yarrow.lazy import np
 from yarrow.parameters import number
+from yarrow.saving import schema
 
 #: an update often makes a margin 1, but for rounding, which must not decide who is corrected
 _ROUNDING = 1e-9
@@ -23,6 +23,10 @@ class _WithMargins(Expansion):
     """
 
     per_place: ClassVar[tuple[str, ...]] = ("coefficients", "signs", "margins")
+
+    def expected(self) -> schema.Fields:
+        signs = schema.Array("f8", ("places", "columns"), -1, 1)
+        return schema.Fields({**super().expected().fields, "signs": signs}, closed=True)
 
     @property
     def signs(self) -> Array:
@@ -66,7 +70,7 @@ class DUOLClassifier(KernelClassifier):
         for c in short.tolist():
             partner = self._conflict(state, x.values, float(x.signs[c]), c)
             if partner is None:
-                new[c] = min(price, (1 - x.margins[c]) / x.square)
+                new[c] = min(price, float(1 - x.margins[c]) / x.square)
                 continue
             other = float(state.coefficients[partner, c] * state.signs[partner, c])
             new[c], change = best_pair(
@@ -76,8 +80,7 @@ class DUOLClassifier(KernelClassifier):
                 limits=(price, -other, max(self.C, other) - other),
             )
             changes.append((partner, c, change * float(state.signs[partner, c])))
-        if not np.isfinite(new).all():
-            raise DataError("The step for this row is too large a number.")
+        check_steps(new)
         step = new * x.signs
         own = x.margins + x.signs * step * x.square
         rows = {place: state.kernel_row_at(place) for place, _, _ in changes}

@@ -212,9 +212,18 @@ class Expansion:
         )
 
 
+#: no coefficient is larger, so that products of two are finite
+LARGEST = 1e150
+
+
 def _numbers(*shape: schema.Size) -> schema.Array:
-    """Numbers that have finite products."""
-    return schema.Array("f8", shape, -1e150, 1e150)
+    return schema.Array("f8", shape, -LARGEST, LARGEST)
+
+
+def check_steps(steps: Array) -> None:
+    """Refuse a row that changes coefficients by more than a file may say."""
+    if not (np.abs(steps) <= LARGEST).all():  # nor NaN
+        raise DataError("The step for this row is too large a number.")
 
 
 def rows_of(batch: Batch) -> Iterator[Row]:

@@ -9,10 +9,10 @@ from yarrow.base.hyperparameters import (
     Loss,
     RegressionLoss,
     error_margin,
+    l1_strength,
+    l2_strength,
     loss,
-    pull,
     regression_loss,
-    shrinking,
 )
 from yarrow.estimator import estimator
 from yarrow.linear_model.proximal import ProximalClassifier, ProximalRegressor
@@ -60,7 +60,7 @@ class AdaGradClassifier(_AdaGrad, ProximalClassifier):
     """
 
     eta: float = number(default=0.1, doc=ETA, above=0)
-    l1: float = pull()
+    l1: float = l1_strength()
     delta: float = number(default=0.1, doc=DELTA, above=0)
     variant: Variant = choice(default="mirror", options=("mirror", "dual"), doc=VARIANT)
     loss: Loss = loss()
@@ -81,7 +81,7 @@ class AdaGradRegressor(_AdaGrad, ProximalRegressor):
     """
 
     eta: float = number(default=0.2, doc=ETA, above=0)
-    l1: float = pull()
+    l1: float = l1_strength()
     delta: float = number(default=1.0, doc=DELTA, above=0)
     variant: Variant = choice(default="mirror", options=("mirror", "dual"), doc=VARIANT)
     loss: RegressionLoss = regression_loss()
@@ -130,7 +130,7 @@ class FTRLClassifier(_FTRL, ProximalClassifier):
     alpha: float = number(default=0.1, doc=ALPHA, above=0)
     beta: float = number(default=1.0, doc=BETA, above=0)
     l1: float = number(default=0.0, doc=FTRL_L1, at_least=0)
-    l2: float = shrinking()
+    l2: float = l2_strength()
     loss: Loss = loss("logistic")
 
 
@@ -151,7 +151,7 @@ class FTRLRegressor(_FTRL, ProximalRegressor):
     alpha: float = number(default=0.2, doc=ALPHA, above=0)
     beta: float = number(default=1.0, doc=BETA, above=0)
     l1: float = number(default=0.0, doc=FTRL_L1, at_least=0)
-    l2: float = shrinking()
+    l2: float = l2_strength()
     loss: RegressionLoss = regression_loss()
     epsilon: float = error_margin()
 

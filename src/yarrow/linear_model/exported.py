@@ -11,8 +11,8 @@ from yarrow.data.arrays import Array, Rows, check_values, column_names
 from yarrow.data.dict_rows import features_and_missing, features_of
 from yarrow.data.labels import array_of
 from yarrow.errors import DataError, ParameterError
-from yarrow.io.strangers import FEW_ROWS
-from yarrow.io.taught import row_asked
+from yarrow.io.row_reader import row_to_predict
+from yarrow.io.unknown_features import FEW_ROWS
 from yarrow.lazy import np
 from yarrow.linear_model.affine import PassiveAggressiveRegressor, Perceptron
 from yarrow.saving import export_file
@@ -140,7 +140,7 @@ class ExportedModel:
             raise ParameterError(f"The {error}, not {coverage!r}.") from None
 
     def _features(self, x: Any) -> dict[Any, Any]:
-        x = row_asked(self._inner, self._inner._fitted, x)
+        x = row_to_predict(self._inner, self._inner._fitted, x)
         return features_of(x) if self._has_weights else features_and_missing(x)
 
     def _read(self, X: Any) -> tuple[Rows, list[Any]]:

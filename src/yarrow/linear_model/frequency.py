@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from yarrow import _core
-from yarrow.base.hyperparameters import Loss, first_step, loss, pull, step_power
+from yarrow.base.hyperparameters import Loss, first_step, l1_strength, loss, step_power
 from yarrow.estimator import estimator
 from yarrow.linear_model.proximal import ProximalClassifier
 from yarrow.parameters import flag, number
@@ -35,7 +35,7 @@ class SGFTClassifier(ProximalClassifier):
     ['monday', 'rain', 'sun', 'thunder']
     """
 
-    l1: float = pull()
+    l1: float = l1_strength()
     p: float = number(default=2.0, doc=NORM, at_least=1, or_infinite=True)
     cap: float = number(default=500.0, doc=CAP, above=0)
     cumulative: bool = flag(default=False, doc="Weights at zero owe what they could not pay.")

@@ -10,7 +10,7 @@ from yarrow.base.hyperparameters import PAVariant, pa_variant, price
 from yarrow.base.linear import LinearModel
 from yarrow.data.arrays import Array, feature_names
 from yarrow.estimator import estimator
-from yarrow.io.taught import as_taught, rows_as_taught
+from yarrow.io.row_reader import row_for, rows_for
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel
 from yarrow.parameters import flag, number
@@ -62,7 +62,7 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Forget everything, then learn `max_iter` shuffled passes over the rows, without `y`."""
-        rows = rows_as_taught(self, X, by_core=True, fresh=True)
+        rows = rows_for(self, X, by_core=True, fresh=True)
         self._fit_passes(self._new_model([]), rows, (np.zeros(rows.n_rows), []), sample_weight)
         return self
 
@@ -122,12 +122,12 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
     def learn_one(self, x: dict[Any, Any], w: float = 1.0) -> None:
         """Learn one row: features by name. A string as value makes the feature `name=value`."""
         with self._learning([]) as model:
-            model.learn_one(as_taught(self, x), 0.0, w)
+            model.learn_one(row_for(self, x), 0.0, w)
 
     def score_one(self, x: dict[Any, Any]) -> float:
         """Distance from the centre: the higher, the less normal; 0 before any row was learned."""
         model = self.__dict__.get("_model")
-        return 0.0 if model is None else float(np.sqrt(model.score_one(as_taught(self, x))[1][0]))
+        return 0.0 if model is None else float(np.sqrt(model.score_one(row_for(self, x))[1][0]))
 
     def predict_one(self, x: dict[Any, Any]) -> int:
         """1 inside the ball, -1 outside; 1 before any row was learned."""
@@ -145,7 +145,7 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
 
     def learn_many(self, X: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = rows_as_taught(self, X, by_core=True)
+        rows = rows_for(self, X, by_core=True)
         with self._learning([]) as model:
             self._learn(model, rows, feature_names(X, rows), (np.zeros(rows.n_rows), []), w)
         self._keep_stream(rows)

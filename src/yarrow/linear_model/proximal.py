@@ -12,10 +12,10 @@ from yarrow.base.hyperparameters import (
     RegressionLoss,
     error_margin,
     first_step,
+    l1_strength,
+    l2_strength,
     loss,
-    pull,
     regression_loss,
-    shrinking,
     step_power,
 )
 from yarrow.base.probabilities import LogisticProbabilities
@@ -90,11 +90,11 @@ class FOBOSClassifier(_Fobos, ProximalClassifier):
     `AROWClassifier` where size does not matter.
     """
 
-    l1: float = pull()
+    l1: float = l1_strength()
     loss: Loss = loss()
     eta0: float = first_step()
     power: float = step_power()
-    l2: float = shrinking()
+    l2: float = l2_strength()
 
 
 @estimator
@@ -111,12 +111,12 @@ class FOBOSRegressor(_Fobos, ProximalRegressor):
     (3.0, 1)
     """
 
-    l1: float = pull()
+    l1: float = l1_strength()
     loss: RegressionLoss = regression_loss()
     epsilon: float = error_margin()
     eta0: float = first_step(0.01)
     power: float = step_power(0.25)
-    l2: float = shrinking()
+    l2: float = l2_strength()
 
 
 @estimator
@@ -132,7 +132,7 @@ class CumulativePenaltyClassifier(ProximalClassifier):
     steps do not shrink; `SGFTClassifier(cumulative=True)` where features differ in frequency.
     """
 
-    l1: float = pull()
+    l1: float = l1_strength()
     loss: Loss = loss()
     eta0: float = first_step()
     power: float = step_power()

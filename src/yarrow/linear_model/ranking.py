@@ -12,7 +12,7 @@ from yarrow.data.arrays import Array, Rows, check_values, read_rows, read_values
 from yarrow.data.dict_rows import numbers_of_dict
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
-from yarrow.io.taught import as_taught, rows_as_taught
+from yarrow.io.row_reader import row_for, rows_for
 from yarrow.lazy import np
 from yarrow.linear_model.affine import AffineFamily
 from yarrow.online.pairs import pairs_of, parts, wrong_order
@@ -44,9 +44,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     C: float = price("a pair that keeps a loss")
     variant: PAVariant = pa_variant()
     _: dataclasses.KW_ONLY
-    fit_intercept: bool = flag(
-        default=False, doc="Without effect: what is added to both scores decides nothing."
-    )
+    fit_intercept: bool = flag(default=False, doc="No effect: a constant in both scores cancels.")
 
     learns_labels = False
     wrong = "pairs in the wrong order"
@@ -76,7 +74,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
         `y` says how relevant a row is, `group` which rows may be compared (all, if not given): a
         group of n rows has up to n*(n - 1)/2 pairs.
         """
-        rows = rows_as_taught(self, X, fresh=True)
+        rows = rows_for(self, X, fresh=True)
         table, pairs = _table(rows, self.dtype), pairs_of(read_values(y, rows.n_rows), group)
         model = self._new_model([])
         random = np.random.default_rng(self.random_state)
@@ -131,8 +129,8 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
 
     def learn_pair(self, better: dict[Any, Any], worse: dict[Any, Any], w: float = 1.0) -> None:
         """Learn that one row is better than another. A string makes the feature `name=value`."""
-        difference = numbers_of_dict(as_taught(self, better))
-        for name, value in numbers_of_dict(as_taught(self, worse)).items():
+        difference = numbers_of_dict(row_for(self, better))
+        for name, value in numbers_of_dict(row_for(self, worse)).items():
             difference[name] = difference.get(name, 0.0) - value
         with self._learning([]) as model:
             model.learn_one(difference, 0.0, w)
@@ -140,18 +138,14 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The score of one row; 0 before any pair was learned."""
         model = self.__dict__.get("_model")
-        return 0.0 if model is None else float(model.predict_one(as_taught(self, x)))
+        return 0.0 if model is None else float(model.predict_one(row_for(self, x)))
 
 
 def _table(rows: Rows, dtype: str) -> Any:
     """The rows as a matrix whose differences are exact enough: of floats, finite."""
     check_values(rows, dtype)
     values = rows.values if rows.values.dtype.kind == "f" else rows.values.astype(np.float64)
-    if rows.begins is None or rows.indices is None:
-        return values
-    from scipy import sparse
-
-    return sparse.csr_matrix((values, rows.indices, rows.begins), (rows.n_rows, rows.n_columns))
+    return dataclasses.replace(rows, values=values).matrix
 
 
 def _is_finite(rows: Rows, dtype: str) -> bool:

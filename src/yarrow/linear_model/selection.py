@@ -76,7 +76,7 @@ class OFSClassifier(_Budget, LinearClassifier):
     inputs: Literal["whole", "partial"] = choice(
         default="whole",
         options=("whole", "partial"),
-        doc="See rows whole, or no more than B values of each.",
+        doc="See whole rows, or at most B values of each.",
     )
     epsilon: float = number(
         default=0.2, doc="Partial inputs: how often to look at random values.", above=0, at_most=1

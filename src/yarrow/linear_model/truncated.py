@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from yarrow.base.hyperparameters import Loss, first_step, loss, pull, step_power
+from yarrow.base.hyperparameters import Loss, first_step, l1_strength, loss, step_power
 from yarrow.estimator import estimator
 from yarrow.linear_model.proximal import ProximalClassifier
 from yarrow.parameters import integer, number
@@ -29,7 +29,7 @@ class TruncatedGradientClassifier(ProximalClassifier):
     ['rain', 'sun']
     """
 
-    gravity: float = pull()
+    gravity: float = l1_strength()
     theta: float = number(
         default=math.inf, doc="Weights larger than this are not pulled.", above=0, or_infinite=True
     )

@@ -11,7 +11,7 @@ from yarrow.base.regressor import LinearRegressor
 from yarrow.data.arrays import Array
 from yarrow.errors import ParameterError
 from yarrow.estimator import estimator
-from yarrow.io.taught import row_asked
+from yarrow.io.row_reader import row_to_predict
 from yarrow.lazy import np
 from yarrow.parameters import number
 from yarrow.saving import export_experts, export_file
@@ -86,7 +86,7 @@ class YarrowRegressor(LinearRegressor):
         model = self.__dict__.get("_model")
         if model is None:
             return -math.inf, math.inf
-        predicted = float(model.predict_one(row_asked(self, model, x)))
+        predicted = float(model.predict_one(row_to_predict(self, model, x)))
         radius = model.radius(coverage)
         return predicted - radius, predicted + radius
 

@@ -18,7 +18,13 @@ from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import Estimator
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
-from yarrow.online.learners import is_core, is_regression, says_not_fitted
+from yarrow.online.learners import (
+    by_arrays,
+    by_dicts,
+    is_core,
+    is_regression,
+    says_not_fitted,
+)
 from yarrow.online.progressive import core_result
 from yarrow.online.results import ProgressiveResult, Wanted
 
@@ -333,27 +339,22 @@ def adapter_of(model: Any) -> Adapter:
     """A learner in the form that estimators made of learners use."""
     if is_core(model) and model.learns_labels:
         return CoreAdapter(model)
-    if hasattr(model, "learn_one") and hasattr(model, "predict_one"):
-        return DictAdapter(model)
-    return array_adapter_of(model)
+    return DictAdapter(model) if by_dicts(model) else _of_arrays(model)
 
 
 def adapter_for(model: Any, batch: Batch) -> ArrayAdapter | DictAdapter:
     """The way to use a model on rows as they were given: arrays and frames as such, if it can."""
     dicts = is_dicts(batch.X)
-    if not dicts and hasattr(model, "partial_fit") and hasattr(model, "predict"):
-        return ArrayAdapter(model)
-    if hasattr(model, "learn_one") and hasattr(model, "predict_one"):
+    if by_dicts(model) and (dicts or not by_arrays(model)):
         return DictAdapter(model)
-    adapter = array_adapter_of(model)
+    adapter = _of_arrays(model)
     if dicts:
         raise DataError(f"Rows that are dicts need a model with learn_one, not {model!r}.")
     return adapter
 
 
-def array_adapter_of(model: Any) -> ArrayAdapter:
-    """Of a learner of arrays, or a sentence why there is none."""
-    if hasattr(model, "partial_fit") and hasattr(model, "predict"):
+def _of_arrays(model: Any) -> ArrayAdapter:
+    if by_arrays(model):
         return ArrayAdapter(model)
     raise ParameterError(
         f"{type(model).__name__} has neither partial_fit and predict nor learn_one and "

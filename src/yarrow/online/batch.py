@@ -162,12 +162,7 @@ class Batch:
             return self.X
         if self.rows is None:
             raise ParameterError("A learner of scikit-learn takes rows of arrays, not dicts.")
-        if self.rows.begins is None:
-            return self.rows.values
-        from scipy.sparse import csr_matrix
-
-        parts = (self.rows.values, self.rows.indices, self.rows.begins)
-        return csr_matrix(parts, shape=(self.rows.n_rows, self.rows.n_columns))
+        return self.rows.matrix
 
 
 def only_present(rows: Rows) -> tuple[list[int], Rows]:

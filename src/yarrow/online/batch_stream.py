@@ -14,12 +14,12 @@ from yarrow.data.arrays import Array
 from yarrow.data.labels import Codes, kept, numbered
 from yarrow.errors import DataError
 from yarrow.io.formats import LAST_INDEX, StreamFormat, with_name
-from yarrow.io.strangers import Strangers
+from yarrow.io.unknown_features import warn_of_unknown
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.core_stream import LEARNED_ANEW, check_passes, most_index, no_row
 from yarrow.online.delay import DelayedBatches, KnownColumns
-from yarrow.online.files import FileBatches
+from yarrow.online.file_batches import FileBatches
 from yarrow.online.learners import is_core, is_regression
 from yarrow.online.ledger import Checkpoint, Progress
 from yarrow.online.results import ProgressiveResult, Wanted, joined
@@ -52,6 +52,7 @@ class BatchStream:
         self._known = KnownColumns(model) if by_row else None
         self._progress = Progress()
         self._codes: Codes = {}
+        self._came, self._last_label = set[int](), -1
 
     def run(self, sources: Sequence[str], passes: int = 1) -> Iterator[Progress]:
         """Learn all sources, and say after each batch what was predicted."""
@@ -61,20 +62,18 @@ class BatchStream:
             self.stream_format,
             dtype=self.model.dtype if self.is_core else "float64",
             max_index=most_index(self.model, self.stream_format) if self.is_core else LAST_INDEX,
-            known=self.model.__dict__.get("_stream"),
+            stream=self.model.__dict__.get("_stream"),
             tells_missing=getattr(self.model, "tells_missing", False),
         )
         core = self.model.__dict__.get("_model") if self.is_core else None
-        strangers = None if core is None else Strangers(core)
         progress = self._progress
         for progress.number in range(1, passes + 1):
             report = None
             for batch in files.read():
-                if strangers is not None and batch.rows is not None:
-                    some = batch.only_present()
-                    strangers.meet(some.names)
-                    strangers.warn(files.reading, so_that=LEARNED_ANEW)
-                    strangers = None
+                if core is not None and batch.rows is not None:
+                    names = batch.only_present().names
+                    warn_of_unknown(core, names, files.reading, so_that=LEARNED_ANEW)
+                    core = None
                 if report is not None:  # only now, as a short file with an error has none
                     yield report
                 progress.source = files.reading
@@ -91,7 +90,7 @@ class BatchStream:
             progress.done = False
         if not self.model.__sklearn_is_fitted__():
             raise no_row(progress, sources)
-        self.model.__dict__["_stream"] = files.known
+        self.model.__dict__["_stream"] = files.stream
 
     def _learnable(self, batch: Batch, source: str) -> Batch:
         """The rows that can be learned, with their weights and their file."""
@@ -165,6 +164,15 @@ class BatchStream:
         complaint = with_name(batch.sources[place], f"line {batch.lines[place]}: {problem}")
         self._progress.skip(complaint, self.stream_format.on_error)
 
+    def _count_returns(self, labels: Array) -> None:
+        """Count how often a class came again after another."""
+        if len(labels):
+            stretches = np.count_nonzero(np.diff(labels, prepend=self._last_label))
+            new = set(labels.tolist()) - self._came
+            self._progress.returns += int(stretches) - len(new)
+            self._came |= new
+            self._last_label = labels[-1]
+
     # -- the account -----------------------------------------------------------------------------
 
     def _report(self, told: tuple[ProgressiveResult, Array] | None, files: FileBatches) -> Progress:
@@ -204,6 +212,7 @@ class BatchStream:
             progress.squared_error += float(losses.sum())
         else:
             progress.mistakes += int(losses.sum())
+            self._count_returns(labels)
         progress.results = labels, predictions
         progress.classes = list(self._codes)
         progress.position = files.position

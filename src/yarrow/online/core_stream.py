@@ -12,7 +12,7 @@ from yarrow._core import Account, StreamLearnerF32, StreamLearnerF64
 from yarrow.errors import DataError, ParameterError, first_of
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import LAST_INDEX, OpenedSource, StreamFormat, reading
-from yarrow.io.strangers import Strangers, first_names
+from yarrow.io.unknown_features import first_names, warn_of_unknown
 from yarrow.online.ledger import Checkpoint, Progress
 
 #: The largest index of svmlight rows unless `max_features` is given: beyond it a file is more
@@ -86,8 +86,7 @@ class Learning:
         self.model, self.stream_format = model, stream_format
         self.seconds, self.keep_results = seconds, keep_results
         self.core: Any = model.__dict__.get("_model")
-        #: of a model that has learned others
-        self._strangers = None if self.core is None else Strangers(self.core)
+        self._goes_on = self.core is not None  # and its first rows are to be looked at
         if self.core is None:
             self.core = model._new_model(model._declared() if hasattr(model, "_declared") else [])
         is_single = model.dtype == "float32"
@@ -99,8 +98,8 @@ class Learning:
 
     def learn(self, source: Source) -> Iterator[Progress]:
         """Learn one source to its end."""
-        known = self.model.__dict__.get("_stream") or {}
-        stream_format, progress = self.stream_format.remembering(known), self.progress
+        stream = self.model.__dict__.get("_stream") or {}
+        stream_format, progress = self.stream_format.remembering(stream), self.progress
         progress.source, progress.done = source_name(source), False
         # What the account counts, it counts over all sources; a reader knows its own.
         self.before = dataclasses.replace(
@@ -113,16 +112,15 @@ class Learning:
         with reading(
             source, stream_format, labels=labels, max_index=most, **self._reader_settings()
         ) as opened:
-            if opened.is_text and self._strangers is not None:
-                self._strangers.meet(first_names(source, stream_format, self.model.dtype))
-                self._tell_strangers()
+            if opened.is_text and self._goes_on:
+                self._look_at(first_names(source, stream_format, self.model.dtype))
             for _ in self._learn_text(opened) if opened.is_text else self._learn_table(opened):
                 self._advance(opened)
                 yield dataclasses.replace(progress)
             if progress.rows > 0:
                 self.model._keep(self.core)
             if "_model" in self.model.__dict__:
-                self.model.__dict__["_stream"] = known | opened.described()
+                self.model.__dict__["_stream"] = stream | opened.described()
         progress.done = True
         progress.checkpoints, progress.results = [], None
         yield dataclasses.replace(progress)
@@ -146,9 +144,8 @@ class Learning:
 
     def _learn_table(self, opened: OpenedSource) -> Iterator[None]:
         for rows in opened.reader:
-            if self._strangers is not None:
-                self._strangers.meet(rows.names)
-                self._tell_strangers()
+            if self._goes_on:
+                self._look_at(rows.names)
             self.core.learn_named(
                 self.learner, self.account, rows.names,
                 rows.indptr.tolist(), rows.indices.tolist(), rows.values.tolist(),
@@ -158,18 +155,17 @@ class Learning:
             yield
         yield
 
-    def _tell_strangers(self) -> None:
-        """After the first rows of all: those behind them may know what these have taught."""
-        assert self._strangers is not None
-        self._strangers.warn(self.progress.source, so_that=LEARNED_ANEW)
-        self._strangers = None
+    def _look_at(self, names: list[Any]) -> None:
+        """The features of the first rows of all: those behind them share what is learned now."""
+        warn_of_unknown(self.core, names, self.progress.source, so_that=LEARNED_ANEW)
+        self._goes_on = False
 
     def _advance(self, opened: OpenedSource) -> None:
         progress, account = self.progress, self.account
         progress.rows = progress.judged = int(account.rows)
         progress.mistakes = int(account.mistakes)
         progress.squared_error = account.squared_error
-        progress.features = account.features
+        progress.features, progress.returns = account.features, account.returns
         new = account.complaints[self.account_complaints :]
         progress.read(opened, self.before, int(account.skipped), new)
         progress.checkpoints = [self._checkpoint(*c) for c in account.take_checkpoints()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from yarrow.data.labels import in_order
 from yarrow.errors import ParameterError
 from yarrow.estimator import Estimator
 from yarrow.lazy import np
@@ -27,6 +28,15 @@ def has_learned(model: Any) -> bool:
 def is_core(model: Any) -> bool:
     """Whether rows of arrays and files go straight to the core."""
     return hasattr(type(model), "_stream_learning")
+
+
+def classes_of(model: Any) -> list[Any] | None:
+    """The classes of a model, saved or exported, in their order; None for a regression."""
+    learner = getattr(model, "_inner", model)
+    if is_core(learner):
+        return in_order(learner._fitted.classes) if hasattr(type(learner), "classes_") else None
+    classes = getattr(model, "classes_", None)
+    return None if classes is None else list(classes.tolist())
 
 
 def is_regression(model: Any) -> bool:
@@ -90,7 +100,21 @@ def nonzeros(model: Any, otherwise: int | None = None) -> int:
 
 def is_learner(value: Any) -> bool:
     """Whether a value can be a member: an object, not a class, that learns row by row."""
-    learns = (hasattr(value, "learn_one") and hasattr(value, "predict_one")) or (
-        hasattr(value, "partial_fit") and hasattr(value, "predict")
-    )
-    return learns and not isinstance(value, type)
+    return (by_dicts(value) or by_arrays(value)) and not isinstance(value, type)
+
+
+def by_dicts(model: Any) -> bool:
+    """Whether it learns and predicts one dict at a time, as river does."""
+    return hasattr(model, "learn_one") and hasattr(model, "predict_one")
+
+
+def by_arrays(model: Any) -> bool:
+    """Whether it learns and predicts rows of arrays, as scikit-learn does."""
+    return hasattr(model, "partial_fit") and hasattr(model, "predict")
+
+
+def check_task(model: Any, regression: bool) -> None:
+    """Refuse a classifier for values, and a regressor for classes."""
+    if is_regression(model) is not regression:
+        task = "a regression" if regression else "classes"
+        raise ParameterError(f"{type(model).__name__} is not for {task}.")

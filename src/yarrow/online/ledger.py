@@ -133,6 +133,7 @@ class Progress(Skipping):
     mistakes: float = 0
     squared_error: float = 0.0
     features: int = 0
+    returns: int = 0  # of a class after another
     skipped: int = 0
     complaints: list[str] = dataclasses.field(default_factory=list)  # about the first rows skipped
     bytes: int = 0  # of text or table, decompressed

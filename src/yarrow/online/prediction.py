@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from yarrow.data.labels import in_order, places_in_order
+from yarrow.data.labels import places_in_order
 from yarrow.errors import ParameterError
 from yarrow.io.compressed import Source, source_name
 from yarrow.io.formats import TEXT_FORMATS, StreamFormat, reading
-from yarrow.io.strangers import Strangers, first_names
+from yarrow.io.unknown_features import UnknownFeatures, first_names
 from yarrow.lazy import np
 from yarrow.online.learners import check_tells, is_core
 from yarrow.online.ledger import Progress
@@ -34,15 +34,6 @@ def stream_of(model: Any) -> dict[str, Any] | None:
     """What a model, saved or exported, remembers of the stream it learned."""
     stream: dict[str, Any] | None = getattr(getattr(model, "_inner", model), "_stream", None)
     return stream
-
-
-def classes_of(model: Any) -> list[Any] | None:
-    """The classes of a model, saved or exported, in their order; None for a regression."""
-    learner = getattr(model, "_inner", model)
-    if is_core(learner):
-        return in_order(learner._fitted.classes) if hasattr(type(learner), "classes_") else None
-    classes = getattr(model, "classes_", None)
-    return None if classes is None else list(classes.tolist())
 
 
 def predict_files(
@@ -83,11 +74,11 @@ def _predict_by_core(
         hash_bits=learner.hash_bits or 0,
         tells_missing=getattr(learner, "tells_missing", False),
     ) as opened:
-        strangers = Strangers(learner._fitted)
+        unknown = UnknownFeatures(learner._fitted)
         if opened.is_text:
             answers = _text_answers(learner, opened.reader, wanted)
         else:
-            answers = _table_answers(learner, opened.reader, wanted, strangers)
+            answers = _table_answers(learner, opened.reader, wanted, unknown)
         said: set[Any] = set()
         for answer in answers:
             said |= {repr(one) for one in answer[0]} if len(said) < 2 else set()
@@ -100,8 +91,8 @@ def _predict_by_core(
             yield Predicted(predictions, labels, table, *passed)
         progress.read(opened, before)
         if opened.is_text and len(said) == 1:  # else some of what it says depends on the rows
-            strangers.meet(first_names(source, opened.stream_format, learner.dtype))
-        strangers.warn(progress.source)
+            unknown.look_at(first_names(source, opened.stream_format, learner.dtype))
+        unknown.warn(progress.source)
     progress.done = True
 
 
@@ -116,10 +107,10 @@ def _text_answers(learner: Any, reader: Any, wanted: Wanted) -> Iterator[Answer]
 
 
 def _table_answers(
-    learner: Any, reader: Any, wanted: Wanted, strangers: Strangers
+    learner: Any, reader: Any, wanted: Wanted, unknown: UnknownFeatures
 ) -> Iterator[Answer]:
     for rows in reader:
-        strangers.meet(rows.names)
+        unknown.look_at(rows.names)
         cells = (rows.values, rows.indices, rows.indptr, len(rows.names), True, rows.names)
         scores, variances = learner._fitted.predict_rows(*cells)
         by_class = hasattr(learner, "_predicted")
@@ -144,18 +135,17 @@ def _predict_batches(
     model: Any, source: Source, asked: StreamFormat, wanted: Wanted, progress: Progress
 ) -> Iterator[Predicted]:
     check_tells(model, wanted)
-    from yarrow.online.files import FileBatches
+    from yarrow.online.file_batches import FileBatches
 
-    known = stream_of(model)
     tells = getattr(getattr(model, "_inner", model), "tells_missing", False)
-    settings: dict[str, Any] = {"dtype": "float64", "known": known, "tells_missing": tells}
-    files = FileBatches([source], asked, labels=False, **settings)
+    settings: dict[str, Any] = {"dtype": "float64", "stream": stream_of(model)}
+    files = FileBatches([source], asked, labels=False, tells_missing=tells, **settings)
     inner = getattr(model, "_inner", None)
-    strangers = None if inner is None else Strangers(inner._fitted)
+    unknown = None if inner is None else UnknownFeatures(inner._fitted)
     for batch in files.read():
         some = batch.only_present() if batch.names else batch
-        if strangers is not None and some.rows is not None:
-            strangers.meet(some.names or np.unique(np.asarray(some.rows.indices)).tolist())
+        if unknown is not None and some.rows is not None:
+            unknown.look_at(some.names or np.unique(np.asarray(some.rows.indices)).tolist())
         rows = some.rows, some.names
         progress.rows += len(batch)
         table = None
@@ -166,6 +156,6 @@ def _predict_batches(
         yield Predicted(model._predict_rows(*rows).tolist(), labels, table, batch.passed)
         progress.source, progress.position = files.reading, files.position
     progress.skipped, progress.complaints = files.skipped, files.complaints
-    if strangers is not None:
-        strangers.warn(progress.source)
+    if unknown is not None:
+        unknown.warn(progress.source)
     progress.done = True

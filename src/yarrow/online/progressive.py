@@ -13,7 +13,7 @@ from yarrow.data.arrays import Array, Rows, feature_names, read_weights
 from yarrow.data.frames import rows_in, series_like
 from yarrow.data.labels import Labels
 from yarrow.errors import DataError
-from yarrow.io.taught import rows_as_taught
+from yarrow.io.row_reader import rows_for
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.learners import check_tells
@@ -91,7 +91,7 @@ class ProgressiveMixin:
 
     def learn_many(self: Any, X: Any, y: Any, w: Any = None) -> None:
         """Learn the rows of a data frame in order; its columns may differ from call to call."""
-        rows = rows_as_taught(self, X, self._by_core)
+        rows = rows_for(self, X, self._by_core)
         self._learn_named(rows, feature_names(X, rows), y, w)
         self._keep_stream(rows)
 
@@ -99,7 +99,7 @@ class ProgressiveMixin:
         """What is predicted for the rows of a data frame, as a series of its library."""
         if not self.__sklearn_is_fitted__():
             return series_like(X, np.full(rows_in(X), self.nothing))
-        rows = rows_as_taught(self, X, self._by_core)
+        rows = rows_for(self, X, self._by_core)
         return series_like(X, self._predict_rows(rows, feature_names(X, rows)))
 
 

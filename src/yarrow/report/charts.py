@@ -248,7 +248,7 @@ def mean_ranks(comparison: Comparison) -> tuple[Figure, str] | None:
         strong=queries.short_name(comparison.recommendation.get("learner") or ""),
     )
     note = f"Mean rank by error over {ranks['over']}; 1 is best. "
-    note += "A bar joins learners whose ranks differ by less than can be told."
+    note += "A bar joins learners whose ranks do not differ significantly."
     if len(shown) < total:
         note += f" Not shown: {total - len(shown)} others with higher ranks, among all {total}."
     return figure, note

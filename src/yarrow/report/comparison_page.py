@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from yarrow import __version__
+from yarrow.errors import counted
 from yarrow.lazy import resource
 from yarrow.report import charts, numbers, tables
 from yarrow.report import comparison_queries as queries
@@ -93,8 +94,8 @@ def _subtitle(comparison: Comparison) -> str:
     learned = [item for item in comparison.outcomes if not queries.is_baseline(item)]
     learners = len({item.learner for item in learned})
     return (
-        f"{_plural(len(learned), 'setting')} of {_plural(learners, 'learner')} compared on"
-        f" {_plural(comparison.data.get('rows', 0), 'row')} in"
+        f"{counted(len(learned), 'setting')} of {counted(learners, 'learner')} compared on"
+        f" {counted(comparison.data.get('rows', 0), 'row')} in"
         f" {numbers.duration(comparison.seconds)}."
     )
 
@@ -172,8 +173,8 @@ def _explained(note: str, table: tables.Table, label: str, chart: str = "") -> s
 def _all_settings(comparison: Comparison) -> str:
     table = tables.all_settings(comparison)
     baselines = sum(map(queries.is_baseline, queries.ordered(comparison)))
-    count = _plural(len(table.rows) - baselines, "setting")
-    count += f" and {_plural(baselines, 'baseline')}" if baselines else ""
+    count = counted(len(table.rows) - baselines, "setting")
+    count += f" and {counted(baselines, 'baseline')}" if baselines else ""
     summary = f"<summary>{count}, fewest errors over all rows first</summary>"
     return f"<details>{summary}{_table(table, count)}</details>" if table.rows else ""
 
@@ -263,10 +264,6 @@ def _key(cell: tables.Cell) -> str:
 def _prose(text: object) -> str:
     """A sentence whose percent signs stay with their numbers."""
     return escape(text).replace(" %", "&nbsp;%")
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{numbers.count(count)} {word}{'' if count == 1 else 's'}"
 
 
 def _policy(script: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import yarrow
+from yarrow.data.labels import plain
 from yarrow.errors import ModelFileError, OtherModelError
 from yarrow.estimator import Estimator, LearnsArrays
 from yarrow.io.formats import FORMATS
@@ -128,7 +129,7 @@ def restored(
 #: parameters, each as `to_json` writes it
 SETTINGS = schema.MapOf(schema.Anything())
 _COLUMNS = schema.ListOf(schema.Text())
-#: what a model's file may say of the stream that it was taught by; see `StreamFormat.described`
+#: what a model's file may say of the stream that it has learned; see `StreamFormat.described`
 STREAM_FIELDS = schema.Fields(
     {"format": schema.OneOf(FORMATS)},
     optional={
@@ -231,8 +232,8 @@ def to_json(value: Any, nested: bool = False) -> Any:
         kind, settings = kind_of(type(value)), packed_settings(value.get_params(deep=False))
         found = {"estimator": name_of(type(value)), "parameters": settings}
         return found if kind == "model" else found | {"package": kind}
-    plain = _plain(value)
-    return plain if _is_plain(plain) else {"unstorable": repr(value)}
+    value = plain(value)
+    return value if _is_plain(value) else {"unstorable": repr(value)}
 
 
 def _is_plain(value: Any) -> bool:
@@ -265,10 +266,6 @@ _PAIRS = schema.Fields(
 )
 _LIST = schema.Fields({"list": schema.ListOf(schema.Anything())})
 _ESTIMATOR = schema.Fields({"estimator": schema.Text(), "parameters": SETTINGS})
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if not _is_plain(value) and isinstance(value, np.generic) else value
 
 
 def pack_names(names: list[Any]) -> dict[str, Any]:

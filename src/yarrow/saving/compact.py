@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import zlib
 from typing import Any
 
@@ -62,10 +61,10 @@ def _parsed(content: bytes) -> tuple[model_file.Tensors, dict[str, Any]]:
     try:
         header = json.loads(content[4:place])
         for name, (dtype, shape) in header["tensors"].items():
-            if dtype not in model_file.DTYPE_NAMES or min(shape, default=0) < 0:
+            if dtype not in model_file.DTYPE_NAMES:
                 raise ValueError
             number = np.dtype(dtype)
-            begin, place = place, place + math.prod(shape) * number.itemsize
+            begin, place = place, place + model_file.size_of(shape) * number.itemsize
             planes = np.frombuffer(content[begin:place], "u1").reshape(number.itemsize, -1)
             tensors[name] = planes.T.copy().view(number).reshape(shape)
         if place == len(content) and isinstance(header["metadata"], dict):

@@ -169,7 +169,7 @@ def array_of(numbers: Any, place: str) -> Any:
 
 
 def _no_numbers(place: str) -> bool:
-    raise ValueError(f"{place} are no numbers")
+    raise ValueError(f"{place} are not numbers")
 
 
 _TERM = schema.Fields({"over": schema.OneOf(tuple(OVER)), "divided": schema.Flag()}, closed=True)

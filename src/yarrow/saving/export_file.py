@@ -117,7 +117,7 @@ def checked_format(model: Any, path: str | os.PathLike[str], format: str | None 
     check_value(known, "format", format, "safetensors, json or text")
     if chosen == "text" and not model.has_weight_table:
         raise ParameterError(
-            f"{type(model).__name__} is no table of weights, as text holds: export it as json or "
+            f"{type(model).__name__} has no table of weights, as text needs: export it as json or "
             "safetensors."
         )
     return chosen
@@ -214,7 +214,7 @@ def _read_text(text: str) -> dict[str, Any]:
     head, *lines = text.split("\n")
     document = json.loads(head.removeprefix("# "))
     if not isinstance(document, dict):
-        raise ValueError("line 1 is no JSON object")
+        raise ValueError("line 1 is not a JSON object")
     intercept: list[Any] = []
     weights: list[Any] = []
     for number, line in enumerate(lines, start=2):
@@ -227,7 +227,9 @@ def _read_text(text: str) -> dict[str, Any]:
             else:
                 weights.append([json.loads(name), int(score), float(weight)])
         except ValueError:
-            raise ValueError(f"line {number} is no score, feature and weight: {line!r}") from None
+            raise ValueError(
+                f"line {number} is not a score, a feature and a weight: {line!r}"
+            ) from None
     told = document.pop("n_weights", None)
     if told != len(weights):
         raise ValueError(f"it has {len(weights)} weights, but its first line tells of {told}")
@@ -241,13 +243,14 @@ def _read_document(document: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         return export_experts.read(document)
     metadata = dict(document)
     intercept, weights = metadata.pop("intercept", None), metadata.pop("weights", None)
+    known = metadata.pop("known", [])
     if not isinstance(intercept, list) or not all(map(_is_finite, intercept)):
-        raise ValueError("its intercept is no list of numbers")
+        raise ValueError("its intercept is not a list of numbers")
     if not isinstance(weights, list):
-        raise ValueError("its weights are no list")
-    tensors = _tensors(
-        intercept, weights, metadata.pop("variances", None), metadata.pop("known", [])
-    )
+        raise ValueError("its weights are not a list")
+    tensors = _tensors(intercept, weights, metadata.pop("variances", None), known)
+    if "covariance" in metadata and len(known) < len(tensors["name_ends"]):
+        raise ValueError("its 'covariance' is of features that it does not tell as 'known'")
     for name in ("intercept_variance", "covariance"):
         if name in metadata:
             tensors[name] = export_experts.array_of(metadata.pop(name), f"its {name!r}")
@@ -399,7 +402,7 @@ def _read_entries(
     found: dict[tuple[int, int], float] = {}
     for entry in entries:
         if not _is_entry(entry, scores):
-            raise ValueError(f"{entry!r} is no feature, score (0 to {scores - 1}) and {what}")
+            raise ValueError(f"{entry!r} is not a feature, a score (0 to {scores - 1}) and {what}")
         name, score, number = entry
         at = places.setdefault(name, len(places)), score
         if at in found:

@@ -18,7 +18,7 @@ import math
 import mmap
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from yarrow.errors import ModelFileError, ParameterError
@@ -231,7 +231,7 @@ def _body(path: object, entries: dict[str, Any]) -> dict[str, Any]:
         whole = [_document(body)] == list(entries.values())  # nothing added, nothing altered
         if whole and version == VERSION and isinstance(body["tensors"], dict):
             if not isinstance(body["metadata"], dict):
-                raise ModelFileError(f"{path}: its metadata is no JSON object.")
+                raise ModelFileError(f"{path}: its metadata is not a JSON object.")
             return dict(body)
     except ModelFileError:
         raise
@@ -251,8 +251,7 @@ def _tensors(
             dtype, shape = entry["dtype"], tuple(entry["shape"])
             begin, end = entry["data_offsets"]
             itemsize = int(DTYPES[dtype][-1])
-            size = math.prod(shape) * itemsize
-            if (begin, end) != (filled, filled + size) or min(shape, default=0) < 0:
+            if (begin, end) != (filled, filled + size_of(shape) * itemsize):
                 raise ValueError
             if start + end > len(content):
                 raise ModelFileError(f"{path}: truncated: it ends inside tensor {name!r}.")
@@ -268,6 +267,16 @@ def _tensors(
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
         raise ModelFileError(f"{path}: damaged: its header contradicts itself.") from None
     return tensors
+
+
+def size_of(shape: Sequence[int]) -> int:
+    """How many numbers there are of a shape; ValueError if there can be no such array.
+
+    The product of what a file says may take hours, if that is many numbers of many digits.
+    """
+    if len(shape) > 32 or not all(0 <= size < 2**63 for size in shape):
+        raise ValueError
+    return math.prod(shape)
 
 
 def _numbers(part: Any, dtype: str, shape: tuple[int, ...]) -> Any:

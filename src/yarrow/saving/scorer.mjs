@@ -14,6 +14,8 @@
 
 export class Scorer {
   constructor(model) {
+    if (model?.seen === undefined)
+      throw new Error("no export as JSON: write one by model.export('model.json')");
     this.model = model;
     this.known = new Map(); // what is known of each feature, by its name in JSON
     (model.features ?? []).forEach(([name, ...column], place) => {
@@ -62,7 +64,8 @@ export class Scorer {
       likely = [1 - said, 1 + said];
     } else if (classes.length > 1) likely = this.#byMargin(told, scores, this.#variances(row));
     const all = sum(likely);
-    return new Map(classes.map((label, place) => [label, likely[place] / all]));
+    // all is 0 where no class is likelier than rounding can tell
+    return new Map(classes.map((label, i) => [label, all ? likely[i] / all : 1 / likely.length]));
   }
 
   /** Two values between which the target is as often as asked. */

@@ -15,11 +15,15 @@ import json
 import math
 from typing import Any
 
+_NO_EXPORT = "no export as JSON: write one by model.export('model.json')"
+
 
 class Scorer:
     """Predicts the rows of one exported model: dicts of features; a text is a category."""
 
     def __init__(self, model: dict[str, Any]) -> None:
+        if not isinstance(model, dict) or "seen" not in model:
+            raise ValueError(_NO_EXPORT)
         self.model = model
         self.known: dict[Any, Any] = {}  # what is known of each feature
         if "experts" in model:
@@ -35,8 +39,13 @@ class Scorer:
     @classmethod
     def load(cls, path: Any) -> Scorer:
         """Read a JSON file that `export` wrote."""
-        with open(path, encoding="utf-8") as file:
-            return cls(json.load(file))
+        with open(path, "rb") as file:
+            text = file.read()
+        try:
+            model = json.loads(text)
+        except ValueError:
+            raise ValueError(f"{path}: {_NO_EXPORT}") from None
+        return cls(model)
 
     def predict(self, row: dict[Any, Any]) -> Any:
         """The class of a row, or its value in a regression."""
@@ -71,7 +80,9 @@ class Scorer:
             likely = [math.erfc(u), math.erfc(-u)]
         else:
             likely = self._by_margin(told, scores, self._variances(row))
-        return {label: p / sum(likely) for label, p in zip(classes, likely, strict=True)}
+        whole = sum(likely)  # 0 where no class is likelier than rounding can tell
+        shares = [p / whole if whole else 1 / len(likely) for p in likely]
+        return dict(zip(classes, shares, strict=True))
 
     def interval(self, row: dict[Any, Any], coverage: float = 0.9) -> tuple[float, float]:
         """Two values between which the target is as often as asked."""

@@ -92,7 +92,7 @@ def test_a_stopped_server_is_told_at_every_key_and_found_again(
         for name in ("Tax return", "Garden"):
             client.ask("/api/declare", {"name": name})
         context = desk_of(browser)
-        tabs = [context.new_page() for _ in range(TABS)]
+        tabs = [context.new_page() for _ in range(4)]
         for tab in tabs:
             tab.goto(link)
             expect(tab.locator("#current")).to_have_text("Garden")

@@ -348,6 +348,17 @@ def test_a_snapshot_of_another_format_is_refused() -> None:
         Recogniser().load_state_dict({"format": 0})
 
 
+@pytest.mark.parametrize("count", [10**30, 10**9])
+def test_a_snapshot_of_more_activities_than_were_given_is_refused(count: int) -> None:
+    """One by one it would look for those that are archived."""
+    one = Recogniser()
+    one.feed(Create(START, 0, "Garden"))
+    state = one.state_dict()
+    state["_history"]["knowledge"]["activities"] = count
+    with pytest.raises(DataError, match="more numbers of activities"):
+        Recogniser().load_state_dict(state)
+
+
 # -- bad input -----------------------------------------------------------------------------------
 
 

@@ -52,9 +52,10 @@ def forms_of(cls: Any) -> dict[str, Any]:
 
 @functools.cache
 def _forms_of(cls: Any) -> dict[str, Any]:
-    from numpy.typing import NDArray
+    import numpy as np
 
-    kinds = get_type_hints(cls, localns={"NDArray": NDArray})
+    # NumPy's own NDArray is not of the same kind in all its versions: its 2.5 made an alias of it.
+    kinds = get_type_hints(cls, localns={"NDArray": np.ndarray})
     return {
         name: None if hasattr(kind, "load_state_dict") else _form(kind)
         for name, kind in kinds.items()

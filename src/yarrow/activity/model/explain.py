@@ -11,7 +11,7 @@ from yarrow.activity.model.features import ACTIVITY_FEATURES, SCALE, Features, K
 from yarrow.activity.model.function_words import FUNCTION_WORDS
 from yarrow.activity.model.learning import Weights
 from yarrow.activity.model.vectors import InformationVector
-from yarrow.errors import ParameterError
+from yarrow.errors import check_choice
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -138,11 +138,7 @@ class Unanswered(Stateful):
     _all: list[float]
 
     def __init__(self, setting: Setting = "ignore") -> None:
-        if setting not in get_args(Setting):
-            raise ParameterError(
-                f"'without_feedback' must be one of {', '.join(get_args(Setting))}, "
-                f"not {setting!r}."
-            )
+        check_choice("without_feedback", setting, get_args(Setting))
         self.setting = setting
         # One wrong and one right alarm are assumed at each level of certainty.
         self._right = [1.0] * _LEVELS

@@ -10,13 +10,20 @@ from yarrow.activity.log import entries
 from yarrow.activity.log.entries import Entry, Event
 from yarrow.activity.log.plain import Stateful
 from yarrow.activity.model import explain
-from yarrow.activity.model.activities import NOTHING, Activity, check_late, check_said, final
+from yarrow.activity.model.activities import (
+    FARTHEST,
+    NOTHING,
+    Activity,
+    check_late,
+    check_said,
+    final,
+)
 from yarrow.activity.model.explain import Alarm, Setting, Thought, Unanswered, certainty
 from yarrow.activity.model.features import Features, no_features
 from yarrow.activity.model.history import History, Resource, Source, Stretch
 from yarrow.activity.model.learning import Learner, Scorer, SoftMargin, Weights
 from yarrow.activity.model.vectors import InformationVector, VectorBuilder
-from yarrow.errors import DataError, ParameterError
+from yarrow.errors import DataError, check_choice, check_value
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -112,14 +119,11 @@ class Recogniser(Stateful):
         learner: Learner | None = None,
         hold: float = 180.0,
     ) -> None:
-        if not interval > 0:
-            raise ParameterError(f"'interval' must be a number of seconds > 0, not {interval!r}.")
-        if not hold >= 0:
-            raise ParameterError(f"'hold' must be a number of seconds >= 0, not {hold!r}.")
-        if not (C > 0 and alpha > 0):
-            raise ParameterError(f"'C' and 'alpha' must be > 0, not {C!r} and {alpha!r}.")
-        if words not in ("sum", "each"):
-            raise ParameterError(f"'words' must be 'sum' or 'each', not {words!r}.")
+        check_value(interval > 0, "interval", interval, "a number of seconds > 0")
+        check_value(hold >= 0, "hold", hold, "a number of seconds >= 0")
+        check_value(C > 0, "C", C, "> 0")
+        check_value(alpha > 0, "alpha", alpha, "> 0")
+        check_choice("words", words, ("sum", "each"))
         self.threshold = threshold
         self.silence = silence
         self.repeat = repeat
@@ -430,6 +434,8 @@ class Recogniser(Stateful):
                 f"the snapshot has format {state.get('format')!r}, and this version reads {FORMAT}"
             )
         super().load_state_dict(state)
+        if self._history.knowledge.activities > (FARTHEST + 1) * len(self._activities):
+            raise DataError("the snapshot has more numbers of activities than can have been given")
         self._leave_out()
 
 

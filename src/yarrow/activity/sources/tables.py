@@ -209,7 +209,7 @@ def _moment(stamp: str) -> float:
         return read_time(stamp)
     except ValueError:
         raise ValueError(
-            f"{stamp[:40]!r} is neither as 2026-03-02T14:30:00 nor seconds since 1970"
+            f"{stamp[:40]!r} is neither a time such as 2026-03-02T14:30:00 nor seconds since 1970"
         ) from None
 
 
@@ -234,7 +234,9 @@ def _duration(text: str, unit: float) -> float:
         hours, minutes, seconds = clock.groups()
         return 3600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
     if ":" in text:
-        raise ValueError(f"{text[:40]!r} is no duration as 1:05:00 (hours, minutes, seconds)")
+        raise ValueError(
+            f"{text[:40]!r} is not a duration such as 1:05:00 (hours, minutes, seconds)"
+        )
     return unit * float(text)
 
 

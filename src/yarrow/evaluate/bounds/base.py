@@ -8,7 +8,7 @@ from typing import Any
 
 from yarrow.data.arrays import Array
 from yarrow.errors import DataError, ParameterError
-from yarrow.evaluate.run import Learn, Run
+from yarrow.evaluate.recorded_run import Learn, Run
 from yarrow.lazy import np
 
 
@@ -78,7 +78,7 @@ def mistakes_of(run: Run) -> Run:
 def follows(run: Run, learn: Learn, what: str) -> Assumption:
     """Whether the run's margins are those of the textbook method."""
     away = ~(run.replay(learn) <= run.tolerance)
-    return Assumption(what, not away.any(), f"not so by row {int(np.argmax(away))}")
+    return Assumption(what, not away.any(), f"violated at row {int(np.argmax(away))}")
 
 
 def every(text: str, holds: Any, rows: Sequence[int] | Array | None = None) -> Assumption:
@@ -87,7 +87,7 @@ def every(text: str, holds: Any, rows: Sequence[int] | Array | None = None) -> A
     if flags.all():
         return Assumption(text, True)
     place = int(np.argmin(flags))
-    return Assumption(text, False, f"not at row {place if rows is None else int(rows[place])}")
+    return Assumption(text, False, f"violated at row {place if rows is None else int(rows[place])}")
 
 
 def sequence(u: Any, run: Run) -> Array:

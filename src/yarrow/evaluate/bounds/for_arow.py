@@ -12,7 +12,7 @@ from typing import Any
 from yarrow.data.arrays import Array
 from yarrow.evaluate import comparators
 from yarrow.evaluate.bounds.base import Assumption, Bound, every, follows, mistakes_of, solved
-from yarrow.evaluate.run import Run
+from yarrow.evaluate.recorded_run import Run
 from yarrow.lazy import np
 
 PAPER = "Crammer, Kulesza & Dredze (2013)"

@@ -32,7 +32,7 @@ def _replayed(run: ExpertRun, step: Step, what: str) -> Assumption:
     weights = np.full(run.n_experts, 1.0 / run.n_experts)
     for t in range(run.n_rows):
         if not np.allclose(run.weights[t], weights, rtol=1e-6, atol=1e-9):
-            return Assumption(what, False, f"not so at row {t}")
+            return Assumption(what, False, f"violated at row {t}")
         weights = step(weights, run.losses[t], t)
         weights = weights / weights.sum()
     return Assumption(what, True)

@@ -7,7 +7,7 @@ from typing import Any
 from yarrow.data.arrays import Array
 from yarrow.evaluate import comparators
 from yarrow.evaluate.bounds.base import Assumption, Bound, fixed, follows, mistakes_of
-from yarrow.evaluate.run import Run
+from yarrow.evaluate.recorded_run import Run
 from yarrow.lazy import np
 
 STEPS = "each update adds the signed row, where the margin is at most the threshold"

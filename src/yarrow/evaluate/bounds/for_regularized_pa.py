@@ -34,7 +34,7 @@ from yarrow.evaluate.bounds.base import (
     mistakes_of,
     sequence,
 )
-from yarrow.evaluate.run import Run
+from yarrow.evaluate.recorded_run import Run
 from yarrow.lazy import np
 
 PAPER = "Shen & Dietterich (2009)"

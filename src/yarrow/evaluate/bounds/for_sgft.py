@@ -11,7 +11,7 @@ from yarrow.data.arrays import Array
 from yarrow.evaluate import comparators
 from yarrow.evaluate.bounds.base import Assumption, Bound, follows, solved
 from yarrow.evaluate.bounds.for_gradient_descent import regret_bound
-from yarrow.evaluate.run import Run
+from yarrow.evaluate.recorded_run import Run
 from yarrow.lazy import np
 
 PAPER = "Oiwa, Matsushima & Nakagawa (2011)"

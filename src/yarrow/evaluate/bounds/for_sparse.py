@@ -9,7 +9,7 @@ from yarrow.errors import ParameterError
 from yarrow.evaluate import comparators
 from yarrow.evaluate.bounds.base import Assumption, Bound, follows, solved
 from yarrow.evaluate.bounds.for_gradient_descent import regret_bound
-from yarrow.evaluate.run import Run
+from yarrow.evaluate.recorded_run import Run
 from yarrow.lazy import np
 
 

@@ -23,8 +23,8 @@ BLOCK_BYTES = 1 << 21
 class FileBatches(Skipping):
     """Files or standard input in order; named features are numbered as they appear.
 
-    The names of a batch's columns include those that come later. `known` is what is remembered of
-    streams that were read before.
+    The names of a batch's columns include those that come later. `stream` is what is remembered of
+    the streams that were read before.
     """
 
     def __init__(
@@ -34,12 +34,12 @@ class FileBatches(Skipping):
         *,
         dtype: str = "float32",
         max_index: int = LAST_INDEX,
-        known: dict[str, Any] | None = None,
+        stream: dict[str, Any] | None = None,
         labels: bool = True,
         tells_missing: bool = False,
     ) -> None:
         self.paths, self.stream_format = list(paths), stream_format or StreamFormat()
-        self.dtype, self.max_index, self.known, self.labels = dtype, max_index, known, labels
+        self.dtype, self.max_index, self.stream, self.labels = dtype, max_index, stream, labels
         self.tells_missing = tells_missing
         self.names = Names()
         self.listed: list[Any] = []
@@ -68,7 +68,7 @@ class FileBatches(Skipping):
         """The rows in their order."""
         self._finished, self.skipped, self.complaints = 0, 0, []
         for path, size in zip(self.paths, self._sizes, strict=True):
-            stream_format = self.stream_format.remembering(self.known)
+            stream_format = self.stream_format.remembering(self.stream)
             self.reading = source_name(path)
             # Who only predicts reads labels if they are asked for, not as in training.
             labels = None if self.labels else bool(self.stream_format.table.get("label"))
@@ -79,7 +79,7 @@ class FileBatches(Skipping):
             ) as opened:
                 self._opened = opened
                 yield from self._text(opened) if opened.is_text else self._table(opened)
-                self.known = (self.known or {}) | opened.described()
+                self.stream = (self.stream or {}) | opened.described()
             self.also(opened.reader.skipped, opened.complaints)
             self._finished, self._opened = self._finished + (size or 0), None
 

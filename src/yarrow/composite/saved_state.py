@@ -57,7 +57,7 @@ def unpack(model: Composite, tensors: Mapping[str, Any], metadata: Mapping[str, 
     """Give a fresh estimator the state that `pack` has made tensors and metadata of."""
     codes = {label: code for code, label in enumerate(metadata["classes"])}
     if model.regression is bool(codes):
-        raise ModelFileError("it has classes where there are none, or none where there are")
+        raise ModelFileError("it has classes though it is a regression, or none though it is not")
     parts = {str(place): about for place, about in enumerate(metadata["members"])}
     for name in tensors:
         if name.partition("/")[0] not in {"own", *parts}:
@@ -79,7 +79,7 @@ def _check_members(model: Composite, members: list[Any], codes: Mapping[Any, int
     for member in members:
         name = type(member.model).__name__
         if member.regression is not model.regression:
-            raise ModelFileError(f"a {name} is not for what {type(model).__name__} learns")
+            raise ModelFileError(f"a {name} cannot be inside a {type(model).__name__}")
         known = getattr(member.model, "classes_", None) if not model.regression else None
         fitted = member.model.__sklearn_is_fitted__()
         if fitted and known is not None and not {*known.tolist()} <= codes.keys():

@@ -283,7 +283,9 @@ def test_a_bare_array_is_no_question_for_a_model_of_named_features(run: Run, row
         run("train", folder / "train.csv", *OPTIONS, *hashed, "--model", folder / "m")
         model = yarrow.load(folder / "m")
         for ask in (model.predict, model.decision_function, model.predict_proba):
-            with pytest.raises(YarrowError, match="have no names, and YarrowClassifier was taught"):
+            with pytest.raises(
+                YarrowError, match="have no names, and YarrowClassifier was trained"
+            ):
                 ask(np.ones((2, 5)))
 
 

@@ -18,7 +18,7 @@ X, Y = classification(60, 5, 3)
 NAMES = [f"c{j}" for j in range(5)]
 NAMED, NUMBERED = as_dicts(X, NAMES), as_dicts(X)
 FRAME = pd.DataFrame(X, columns=NAMES)
-SAYS = "columns of X have no names, and .* was taught by features that have them, such as 'c"
+SAYS = "columns of X have no names, and .* was trained on features that have names, such as 'c"
 ASKING = (
     "predict", "decision_function", "predict_proba", "score", "score_samples", "predict_set",
 )  # fmt: skip
@@ -76,7 +76,7 @@ def make(estimator_class: Any) -> Any:
 
 
 @pytest.mark.parametrize("teach", [lambda m: by_dicts(m, NAMED), by_learn_many])
-def test_linear_models_taught_by_names_refuse_bare_arrays(estimator_class, teach):
+def test_linear_models_trained_on_names_refuse_bare_arrays(estimator_class, teach):
     model = teach(make(estimator_class))
     refuse(lambda: model.predict(X), SAYS, model)
     refuse(lambda: model.partial_fit(X, labels(model)), SAYS, model)
@@ -89,7 +89,7 @@ def test_linear_models_taught_by_names_refuse_bare_arrays(estimator_class, teach
     assert len(model.predict(X)) == len(X)
 
 
-def test_linear_models_taught_by_numbers_take_arrays(estimator_class):
+def test_linear_models_trained_on_numbers_take_arrays(estimator_class):
     model = by_dicts(make(estimator_class), NUMBERED)
     assert model.predict(X).tolist() == [model.predict_one(x) for x in NUMBERED]
     model.partial_fit(X, labels(model))
@@ -122,7 +122,7 @@ def test_exports_refuse_bare_arrays_too(estimator_class, tmp_path):
 
 @pytest.mark.parametrize("name", OTHERS)
 @pytest.mark.parametrize("teach", [lambda m: by_dicts(m, NAMED), by_learn_many])
-def test_other_models_taught_by_names_refuse_bare_arrays(name, teach):
+def test_other_models_trained_on_names_refuse_bare_arrays(name, teach):
     model = teach(wanted(name))
     check_refused(model)
     assert list(model.predict(FRAME)) == [model.predict_one(x) for x in NAMED]
@@ -131,7 +131,7 @@ def test_other_models_taught_by_names_refuse_bare_arrays(name, teach):
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_other_models_taught_by_numbers_take_arrays(name):
+def test_other_models_trained_on_numbers_take_arrays(name):
     model = by_dicts(wanted(name), NUMBERED)
     assert list(model.predict(X)) == [model.predict_one(x) for x in NUMBERED]
 
@@ -154,7 +154,7 @@ def taught(model: Any, rows: list[dict[Any, float]]) -> Any:
 
 
 @pytest.mark.parametrize("name", TRANSFORMERS)
-def test_transformers_taught_by_names_refuse_bare_arrays(name):
+def test_transformers_trained_on_names_refuse_bare_arrays(name):
     model = taught(TRANSFORMERS[name](), NAMED)
     with pytest.raises(YarrowError, match=SAYS):
         model.transform(X)
@@ -163,14 +163,14 @@ def test_transformers_taught_by_names_refuse_bare_arrays(name):
 
 
 @pytest.mark.parametrize("name", TRANSFORMERS)
-def test_transformers_taught_by_numbers_take_arrays(name):
+def test_transformers_trained_on_numbers_take_arrays(name):
     model = taught(TRANSFORMERS[name](), NUMBERED)
     model.partial_fit(X, Y)
     assert len(model.transform(X)) == len(X)
 
 
 @pytest.mark.parametrize("name", ["SVD", "PCA"])
-def test_decompositions_taught_by_dicts_read_frames_by_name(name):
+def test_decompositions_trained_on_dicts_read_frames_by_name(name):
     model = taught(TRANSFORMERS[name](), NAMED)
     one = [list(model.transform_one(dict(zip(NAMES, x, strict=True))).values()) for x in X]
     np.testing.assert_allclose(model.transform(FRAME), one, atol=1e-12)
@@ -179,15 +179,15 @@ def test_decompositions_taught_by_dicts_read_frames_by_name(name):
 
 
 def test_a_hashed_model_keeps_a_sign_of_the_names_that_taught_it():
-    says = "columns of X have no names, and AROWClassifier was taught by features that have them:"
+    says = "columns of X have no names, and AROWClassifier was trained on features that have names"
     for teach in (lambda m: by_dicts(m, NAMED), by_learn_many):
         model = teach(yarrow.AROWClassifier(hash_bits=12))
         for one in (model, save_and_load(model), pickle.loads(pickle.dumps(model))):
             check_refused(one, says)
             assert one.predict_one(NAMED[0]) in Y
     numbered = by_dicts(yarrow.AROWClassifier(hash_bits=12), NUMBERED)
-    taught_by_array = yarrow.AROWClassifier(hash_bits=12).partial_fit(X, Y)
-    assert np.array_equal(numbered.predict(X), taught_by_array.predict(X))
+    trained_on_array = yarrow.AROWClassifier(hash_bits=12).partial_fit(X, Y)
+    assert np.array_equal(numbered.predict(X), trained_on_array.predict(X))
     both = by_dicts(numbered, NAMED)
     assert len(save_and_load(both).predict(X)) == len(X)
 

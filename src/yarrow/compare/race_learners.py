@@ -14,7 +14,7 @@ from yarrow.errors import ParameterError
 from yarrow.estimator import Estimator
 from yarrow.lazy import np
 from yarrow.online.adapters import ArrayAdapter, adapter_of
-from yarrow.online.learners import fresh, has_learned, is_regression, nonzeros
+from yarrow.online.learners import check_task, fresh, has_learned, nonzeros
 from yarrow.online.progressive import CoreResult, core_result
 
 
@@ -101,9 +101,7 @@ def run_of(model: Any, classes: Classes | None, known: list[Any] | None) -> Any:
     if hasattr(model, "enter"):
         return model.enter(classes, known)
     if isinstance(model, Estimator):
-        if is_regression(model) is not (classes is None):
-            task = "a regression" if classes is None else "classes"
-            raise ParameterError(f"{type(model).__name__} is not for {task}.")
+        check_task(model, classes is None)
         if has_learned(model):
             raise ParameterError(f"{type(model).__name__} has learned before: give a fresh one.")
     kinds = ((LinearModel, CoreRun), (StateEstimator, _StateRun))

@@ -1,8 +1,8 @@
-"""Rows in Python, of whatever kind, as features: read as the rows were that have taught a model.
+"""Rows in Python, of whatever kind, as features: read as the stream was that a model has learned.
 
 A frame of named columns, a list of dicts or of texts is read as `read_table` reads a file of them
 (`yarrow.io.columns` says what becomes what), and a model remembers how (`_stream`): so it makes the
-same of raw rows from a frame, a dict or a file, whichever of them has taught it.
+same of raw rows from a frame, a dict or a file, whichever of them it has learned.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from yarrow.data.frames import (
     rows_in,
 )
 from yarrow.errors import DataError, about_row
-from yarrow.io.strangers import FEW_ROWS, NO_FEATURE, Strangers
+from yarrow.io.unknown_features import FEW_ROWS, NO_FEATURE, warn_of_unknown
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _READERS: weakref.WeakKeyDictionary[Any, tuple[Any, Any]] = weakref.WeakKeyDictionary()
 
 
-def as_taught(model: Any, x: Any) -> Any:
-    """The features of a row that a model is given, whose `_stream` says how its files were read.
+def row_for(model: Any, x: Any) -> Any:
+    """The features of a row, read as the model's stream was.
 
     A row of a table has columns, which make features as they did in training. What has been made of
     columns already, such as `text=free`, stays as it is, and so do rows for other models.
@@ -45,14 +45,14 @@ def as_taught(model: Any, x: Any) -> Any:
     return x if reader is None else reader(x)
 
 
-def row_asked(model: Any, core: Any, x: Any) -> Any:
-    """The same of a row to be predicted; the first such row is looked at for strangers.
+def row_to_predict(model: Any, core: Any, x: Any) -> Any:
+    """The same of a row to be predicted; of the first such row unknown features are told.
 
     Not of a model that is asked before it has learned much: there each row is predicted and then
     learned, and one of new features alone is nothing strange.
     """
     if model._stream is not None:
-        x = as_taught(model, x)
+        x = row_for(model, x)
     if "_was_asked" in model.__dict__:
         return x
     core.score_one(x)  # which refuses what is no row
@@ -60,16 +60,14 @@ def row_asked(model: Any, core: Any, x: Any) -> Any:
     if names:
         model.__dict__["_was_asked"] = True
         if core.t >= FEW_ROWS:
-            strangers = Strangers(core)
-            strangers.meet(names)
-            strangers.warn(stacklevel=4)
+            warn_of_unknown(core, names, stacklevel=4)
     return x
 
 
-def rows_as_taught(model: Any, X: Any, by_core: bool = False, fresh: bool = False) -> Rows:
+def rows_for(model: Any, X: Any, by_core: bool = False, fresh: bool = False) -> Rows:
     """The rows of an array, a frame, a list of dicts or of texts.
 
-    With `fresh` the model is about to forget all that it was taught. `Rows.stream` is what it has
+    With `fresh` the model is about to forget all that it has learned. `Rows.stream` is what it has
     to remember if it learns them.
     """
     if (isinstance(X, np.ndarray) and not is_texts(X)) or hasattr(X, "tocsr"):
@@ -112,8 +110,8 @@ def _check_nameless(model: Any) -> None:
     reader = _reader_of(model)
     if names and reader is not None and not all(map(reader.is_number, names)):
         raise DataError(
-            f"{type(model).__name__} was taught by the columns of a frame, {names[0]!r} among them,"
-            " and those of X have no names: give a frame, or a list of dicts."
+            f"{type(model).__name__} was trained on a frame with named columns, such as "
+            f"{names[0]!r}, and the columns of X have no names: give a frame, or a list of dicts."
         )
 
 
@@ -202,7 +200,7 @@ class RowReader:
         for place, record in enumerate(records):
             with about_row(place):
                 if not isinstance(record, Mapping):
-                    raise DataError(f"{record!r} is no dict, as the first row is")
+                    raise DataError(f"{record!r} is not a dict, though the first row is one")
                 rows.append(self(record))
         return self._named([block_of(rows)], len(rows))
 
@@ -213,12 +211,12 @@ class RowReader:
 
         for place, text in enumerate(texts):
             if not isinstance(text, str):
-                raise DataError(f"{text!r} is no text, as the first row is", row=place)
+                raise DataError(f"{text!r} is not a text, though the first row is one", row=place)
         columns = list(self.roles.text)
         if len(columns) == 1:
             return self.of_dicts([{columns[0]: text} for text in texts])
         if columns or self.kinds:
-            raise DataError("X is a list of texts, and its columns are many: give a list of dicts.")
+            raise DataError("X is a list of texts, but the model has several columns: give dicts.")
         return self._named([block_of([word_counts(text) for text in texts])], len(texts))
 
     def _named(self, blocks: Any, n_rows: int) -> NamedRows:
@@ -260,7 +258,7 @@ class RowReader:
         note_kinds(kinds, roles, columns, None, is_first)
         for name, column in columns.items():
             if str(column.type) in TEXT_TYPES and name in self.kinds:
-                columns[name] = typed(batch, name, column, self.kinds[name])
+                columns[name] = typed(batch, name, column, self.kinds[name], "learned")
         rows = rows_of(batch, roles, columns, lambda labels: labels.to_pylist())
         for error in batch.errors_in_order():
             raise error
