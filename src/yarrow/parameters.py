@@ -66,12 +66,16 @@ def integer(
     return _field(default, _or_none(default, Parameter(doc, allowed, accepts, int)))
 
 
+#: what a whole number in the core can hold
+MOST_WHOLE = 2**31 - 1
+
+
 def most_classes() -> Any:
     """The parameter `max_classes` of a classifier."""
     doc = (
         "The most classes that may appear, unless `classes` lists them: a row costs time for each."
     )
-    return integer(default=MOST_CLASSES, doc=doc, at_least=1, at_most=2**31 - 1)
+    return integer(default=MOST_CLASSES, doc=doc, at_least=1, at_most=MOST_WHOLE)
 
 
 #: of `compare` and its command: what decides between learners that the rows cannot tell apart

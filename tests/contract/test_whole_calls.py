@@ -164,7 +164,7 @@ def test_what_is_saved_while_others_learn_is_whole(cls, by_dict, tmp_path):
     [
         (kernel.KernelPassiveAggressiveClassifier(variant="pa", fit_intercept=False), 1e-160, 1.0),
         (kernel.KernelRegularizedPAClassifier(fit_intercept=False), 1e-160, 1.0),
-        (kernel.KernelAROWClassifier(r=1e-300), 1.0, 1e300),
+        (kernel.KernelAROWClassifier(r=1e-140), 1.0, 1e300),
         (kernel.DUOLClassifier(), 1e300, 1.0),
         (kernel.KernelPerceptron(), 1e300, 1.0),
     ],

@@ -177,7 +177,7 @@ def test_the_format_is_that_said_or_named_or_remembered() -> None:
     remembering = stream_format.remembering({"format": "vw", "interactions": [["a", "b"]]})
     assert (remembering.of("-"), remembering.of("x.csv")) == ("vw", "csv")
     assert remembering.interactions == (("a", "b"),)
-    with pytest.raises(ParameterError, match="'format' must be one of svmlight, vw, csv"):
+    with pytest.raises(ParameterError, match="'format' parameter must be one of svmlight, vw, csv"):
         StreamFormat(format="xml")
 
 

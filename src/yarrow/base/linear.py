@@ -24,7 +24,7 @@ from yarrow.io.row_reader import rows_for
 from yarrow.io.unknown_features import warn_of_unknown
 from yarrow.lazy import np
 from yarrow.online.progressive import CoreModel
-from yarrow.parameters import choice, flag, integer, number
+from yarrow.parameters import MOST_WHOLE, choice, flag, integer, number
 from yarrow.saving import export_file
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class LinearModel(CoreRule, CoreEstimator):
         default=None,
         doc="The most features that are kept, to bound memory on endless streams.",
         at_least=1,
+        at_most=MOST_WHOLE,
     )
     when_full: Literal["error", "drop", "prune"] = choice(
         default="error",

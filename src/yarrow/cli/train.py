@@ -122,7 +122,7 @@ def command(
             err=True,
         )
     if progress is not None:
-        warn_if_sorted(progress, passes, getattr(estimator, "classes_", ()))
+        warn_if_sorted(progress, passes, classes)
         report_skipped(progress)
 
 
