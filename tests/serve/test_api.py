@@ -105,6 +105,19 @@ def test_one_model_a_key(client):
         client.learn("other/ann", {"a": 1.0}, "x")
 
 
+def test_deleting_a_model_deletes_its_keys(client, api):
+    for name in ("spam", "spammy"):
+        client.create(name, SPEC | {"per_key": True})
+        client.learn(f"{name}/ann", {"a": 1.0}, "x", id=name)
+    client.delete("spam")
+    with pytest.raises(ServiceError, match="no model 'spam/ann'"):
+        client.about("spam/ann")
+    assert not api.service.log.is_model("spam/ann")
+    client.create("spam", SPEC | {"per_key": True})
+    assert client.predict("spam/ann", {"a": 1.0}).label is None
+    assert client.predict("spammy/ann", {"a": 1.0}).label == "x"
+
+
 def test_champion_and_challenger(client, api):
     client.create("m", SPEC)
     client.learn_many("m", ROWS[:40])

@@ -66,7 +66,7 @@ def version_state(model: Model, version: Version) -> messages.VersionState:
 
 
 async def delete(api: Api, request: Request) -> Any:
-    """Remove a model with all that it has learned."""
+    """Remove a model with all that it has learned, and the models of its keys."""
     return await api.run(api.service.deleting(api.name(request)))
 
 

@@ -126,25 +126,31 @@ class Models:
         return Operation(write, apply)
 
     def deleting(self, name: str) -> Operation:
-        """Remove a model with all that it has learned."""
+        """Remove a model with all that it has learned, and the models of its keys."""
 
-        def write() -> Model:
-            model = self.model(name)
-            self.log.delete_model(model.number)
-            return model
+        def write() -> list[Model]:
+            keys = [model for key, model in self.models.items() if key.startswith(f"{name}/")]
+            gone = [self.model(name), *keys]
+            for model in gone:
+                self.log.delete_model(model.number)
+            return gone
 
-        def apply(model: Model) -> dict[str, Any]:
-            self.models.pop(name, None)
-            self.watch.forget(name)
-            for version in model.versions.values():
-                self.rebuilder.cancel(version)
-                with version.lock:
-                    version.gone = True
-                    self.forget(version)
-                version.snapshots.remove_strangers()
+        def apply(gone: list[Model]) -> dict[str, Any]:
+            for model in gone:
+                self._forget_model(model)
             return {"name": name}
 
         return Operation(write, apply)
+
+    def _forget_model(self, model: Model) -> None:
+        self.models.pop(model.name, None)
+        self.watch.forget(model.name)
+        for version in model.versions.values():
+            self.rebuilder.cancel(version)
+            with version.lock:
+                version.gone = True
+                self.forget(version)
+            version.snapshots.remove_strangers()
 
     # -- memory ----------------------------------------------------------------------------------
 
