@@ -54,7 +54,7 @@ struct RowBlock {
   std::size_t first_line = 1;         // in the whole stream, of the block's first line
   std::size_t lines = 0;              // in this block, rows or not
   std::size_t skipped = 0;            // broken lines left out
-  std::vector<ParseError> mistakes;   // the first few of those
+  std::vector<ParseError> complaints;  // the first few of those
   std::optional<ParseError> failure;  // the broken line that ended the block
 
   TextBuffer text;  // what was parsed: whole lines, each with its line feed
@@ -74,7 +74,7 @@ struct RowBlock {
     tag.clear();
     line.clear();
     lines = skipped = 0;
-    mistakes.clear();
+    complaints.clear();
     failure.reset();
     arena.clear();
   }

@@ -13,7 +13,7 @@ from yarrow import _core
 from yarrow.base import explanation
 from yarrow.base.hyperparameters import Multiclass, declared_classes
 from yarrow.base.probabilities import probabilities_then
-from yarrow.base.supervised import SupervisedModel
+from yarrow.base.linear import SupervisedModel
 from yarrow.data.arrays import Array, Rows
 from yarrow.data.labels import (
     Labels,

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from yarrow._core import Account, Names, StreamLearnerF32, StreamLearnerF64
-from yarrow.base.supervised import SupervisedModel
+from yarrow.base.linear import SupervisedModel
 from yarrow.data.labels import kept
 from yarrow.errors import DataError, YarrowError
 from yarrow.io.formats import StreamFormat, text_reader
