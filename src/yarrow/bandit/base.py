@@ -86,13 +86,13 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
     _: dataclasses.KW_ONLY
     gamma: float = number(
         default=0.1,
-        doc="Probability that a class is drawn from all alike, to explore, at the first row.",
+        doc="Probability, at the first row, of exploring: of drawing the class uniformly.",
         above=0,
         at_most=1,
     )
     decay: float = number(
         default=0.0,
-        doc="At row t the probability is gamma / t**decay; 0: it stays, 1/3: as theory asks.",
+        doc="At row t the probability is gamma / t**decay; 0: constant, 1/3: as the bound assumes.",
         at_least=0,
         at_most=1,
     )
@@ -148,7 +148,7 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
     def learn(self, choice: Choice, right: bool, weight: float = 1.0) -> None:
         """Learn whether the class that was shown was right; now, later, or in any order."""
         if right not in (True, False):
-            raise ParameterError(f"A choice was right or not: True or False. Got {right!r}.")
+            raise ParameterError(f"The outcome of a choice must be True or False. Got {right!r}.")
         share, row = read_weight(weight), row_of_choice(choice)
         with self._lock:
             state = self._ready()

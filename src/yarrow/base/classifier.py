@@ -12,8 +12,8 @@ from typing import Any, Self
 from yarrow import _core
 from yarrow.base import explanation
 from yarrow.base.hyperparameters import Multiclass, declared_classes
-from yarrow.base.probabilities import probabilities_then
 from yarrow.base.linear import SupervisedModel
+from yarrow.base.probabilities import probabilities_then
 from yarrow.data.arrays import Array, Rows
 from yarrow.data.labels import (
     Labels,
@@ -68,7 +68,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
         default=None,
         allowed="None, 'balanced' or a dict of positive numbers",
         accepts=_is_class_weight,
-        doc="How much rows of a class count; 'balanced' (in `fit` only) by inverse frequency.",
+        doc="Weight of each class's rows; 'balanced' (in `fit` only): by inverse frequency.",
     )
 
     # -- classes ---------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ class LinearModel(CoreRule, CoreEstimator):
     random_state: int = seed()
     early_stopping: bool = flag(
         default=False,
-        doc="In `fit`, hold rows out, stop when their score no longer rises, keep the best pass.",
+        doc="In `fit`, hold rows out, stop when their score stops improving, keep the best pass.",
     )
     validation_fraction: float = number(
         default=0.1, doc="Share of the rows held out for early_stopping.", above=0, below=1
@@ -72,7 +72,7 @@ class LinearModel(CoreRule, CoreEstimator):
     )
     max_features: int | None = integer(
         default=None,
-        doc="The most features that are kept, to bound memory on endless streams.",
+        doc="Maximum number of features kept, to bound memory on endless streams.",
         at_least=1,
         at_most=MOST_WHOLE,
     )

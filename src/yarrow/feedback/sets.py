@@ -49,15 +49,22 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         default=None,
         allowed="None or a learner that predicts probabilities",
         accepts=lambda v: v is None or is_learner(v),
-        doc="What predicts; None: AROW.",
+        doc="The learner; None: AROW.",
     )
     coverage: float = number(
-        default=0.9, doc="How often a set shall hold the true class.", above=0, below=1
+        default=0.9,
+        doc="Target coverage: how often a set should contain the true class.",
+        above=0,
+        below=1,
     )
     rate: float = number(
-        default=0.02, doc="How fast the sets follow: larger for drift, smaller for calm.", above=0
+        default=0.02,
+        doc="Learning rate of the threshold: larger under drift, smaller without.",
+        above=0,
     )
-    adapt: bool = flag(default=True, doc="Follow what was covered, or believe the probabilities.")
+    adapt: bool = flag(
+        default=True, doc="Adapt to the observed coverage, or trust the probabilities."
+    )
     _: dataclasses.KW_ONLY
 
     family: ClassVar[str] = "feedback"

@@ -61,7 +61,7 @@ class KernelClassifier(ScoringClassifier):
     degree: int = integer(default=3, doc="Power of the polynomial kernel.", at_least=1)
     coef0: float = number(default=1.0, doc="Constant of the polynomial kernel.", at_least=0)
     budget: int | None = integer(
-        default=None, doc="The most rows that are kept; None: no limit.", at_least=1
+        default=None, doc="Maximum number of support vectors; None: no limit.", at_least=1
     )
     fit_intercept: bool = flag(default=True, doc="Add a constant to the kernel.")
     intercept_scaling: float = number(default=1.0, doc="The square root of that constant.", above=0)

@@ -143,7 +143,7 @@ class Api:
             except ServiceError as error:
                 response = _problem(str(error), error.status)
             except (msgspec.ValidationError, msgspec.DecodeError) as error:
-                response = _problem(f"The request body is not what it should be: {error}.", 400)
+                response = _problem(f"Invalid request body: {error}.", 400)
             except (UnicodeError, RecursionError):
                 response = _problem("The request body must be JSON in UTF-8, not too deep.", 400)
             except YarrowError as error:
@@ -200,7 +200,7 @@ class Api:
                     self._hold(request, len(part))
                     parts.append(part)
         except TimeoutError:
-            raise ServiceError("The body did not come in time.", 408) from None
+            raise ServiceError("The request body did not arrive in time.", 408) from None
         return b"".join(parts)
 
     def _hold(self, request: Request, size: int) -> None:
@@ -223,7 +223,7 @@ class Api:
             except StopAsyncIteration:
                 return
             except TimeoutError:
-                raise ServiceError("The body did not come in time.", 408) from None
+                raise ServiceError("The request body did not arrive in time.", 408) from None
             if part:
                 yield part
 
@@ -273,8 +273,10 @@ class Api:
 async def _no_such(request: Request, error: Exception) -> Response:
     """What Starlette refuses: a path, or a method of it."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    says = "has no" if status == 405 else "is no path of this service for"
-    return _problem(f"{request.url.path[:200]!r} {says} {request.method}.", status)
+    path = repr(request.url.path[:200])
+    if status == 405:
+        return _problem(f"{path} does not accept {request.method}.", status)
+    return _problem(f"There is no path {path}.", status)
 
 
 def _problem(sentence: str, status: int) -> Response:

@@ -100,7 +100,7 @@ def row_of(row: Mapping[str, Any] | str, column: str | None = None) -> dict[Any,
     if not isinstance(row, str):
         return row  # type: ignore[return-value]
     if column is None:
-        raise ServiceError("A row that is a text needs a spec with one column of text.")
+        raise ServiceError("A row given as a text needs a spec with exactly one text column.")
     return {column: row}
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from yarrow.serve.endpoints import Endpoint
 
 _WHOLE, _TEXT, _NUMBER = {"type": "integer", "minimum": 0}, {"type": "string"}, {"type": "number"}
-#: what stands behind the question mark, by operation
+#: query parameters, by operation
 _QUERIES: dict[str, dict[str, Any]] = {
     "predict": {"index_base": {"type": "integer", "enum": [0, 1]}},
     "learn": {"stream": _TEXT, "line": {"type": "integer", "minimum": 1}, "source": _TEXT,
@@ -39,12 +39,12 @@ _ANSWERS = {"download": _FILE, "metrics": "text/plain", "page": "text/html", "pa
 
 
 def check_query(operation: str, given: Iterable[str]) -> None:
-    """Refuse what is not known behind the question mark: it would be without effect."""
+    """Refuse unknown query parameters: they would have no effect."""
     known = _QUERIES.get(operation, {})
     for name in given:
         if name not in known:
-            takes = f"knows {', '.join(known)}" if known else "takes nothing"
-            raise ServiceError(f"{name[:80]!r} means nothing here: the path {takes} behind '?'.")
+            takes = ", ".join(known) or "none"
+            raise ServiceError(f"Unknown query parameter {name[:80]!r}; this path takes {takes}.")
 
 
 def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:

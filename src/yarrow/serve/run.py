@@ -48,7 +48,9 @@ def serve(
 ) -> None:
     """Serve until the process is told to stop (SIGTERM, Ctrl-C), then carry out what waits."""
     if data is None and not demo:
-        raise ParameterError("Say where the models are: --data DIR (or look first: --demo).")
+        raise ParameterError(
+            "Missing option: --data DIR says where models are kept (--demo is for a first look)."
+        )
     service = Service(
         data if data is not None else tempfile.mkdtemp(prefix="yarrow-demo-"),
         level=level,
@@ -69,8 +71,8 @@ def serve(
     if not api.tokens and _lets_others_in(listening):
         service.close()
         raise ParameterError(
-            "It would listen beyond this machine, where anybody could teach and read its models: "
-            "make a token first, by --new-token NAME:admin."
+            "Other machines could read and train these models: create a token first, with "
+            "--new-token NAME:admin."
         )
     if demo:
         from yarrow.serve.demo import begin
@@ -171,6 +173,6 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        raise ParameterError(f"{host}:{port} cannot be listened on: {error.strerror}.") from None
+        raise ParameterError(f"Cannot listen on {host}:{port}: {error.strerror}.") from None
     listening.listen(1024)
     return listening

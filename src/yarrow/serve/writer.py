@@ -73,7 +73,7 @@ class Writer:
         if self._closed:
             raise ServiceError("The service is stopping.", 503)
         if self.waiting and self.waiting + operation.size > self.limit:
-            raise ServiceError("Too much is waiting for the disk: try again soon.", 503)
+            raise ServiceError("Too many writes are waiting for the disk: try again soon.", 503)
         with self._counting:
             self._came += operation.size
         self._queue.put(_Waiting(operation, answer))
