@@ -26,7 +26,7 @@ from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array, Rows, check_size
 from yarrow.data.dict_rows import Row, read_weight, row_of_dict
 from yarrow.data.draws import uniform
-from yarrow.data.labels import in_order, plain
+from yarrow.data.labels import check_declared, check_known, plain
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.io.row_reader import row_for
@@ -269,15 +269,10 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
             raise ParameterError(
                 f"The 'classes' parameter must be None or {LABELS}. Got {classes!r} instead."
             )
-        if declared and not set(told) <= set(declared):
-            raise ParameterError(
-                f"classes={classes!r} are not all among the declared {declared!r}."
-            )
-        known = self._classes_seen()
-        if not declared and not set(known) <= set(told):
-            raise ParameterError(
-                f"classes={classes!r} contradict the classes known: {in_order(known)}."
-            )
+        if declared:
+            check_declared(classes, declared)
+        else:
+            check_known(classes, told, self._classes_seen())
         return told
 
     def _add_class(self, state: BanditState, label: Any) -> None:

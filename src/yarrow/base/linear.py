@@ -16,7 +16,7 @@ from yarrow.base import epochs
 from yarrow.base.combinations import Needs, check_combination
 from yarrow.base.core_estimator import CoreEstimator
 from yarrow.base.hyperparameters import CoreRule, jobs, n_threads, passes, seed, shuffling
-from yarrow.data.arrays import Array, Rows, check_columns, read_weights
+from yarrow.data.arrays import Array, Rows, check_columns, first_text, read_weights
 from yarrow.data.labels import Labels
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
@@ -209,7 +209,7 @@ class LinearModel(CoreRule, CoreEstimator):
             return "" if core.hashed_kinds == 1 or named_file else None
         if core.has_integer_names:
             return None
-        return next((name for name in core.feature_names if isinstance(name, str)), None)
+        return first_text(core.feature_names)
 
     def _learn(
         self,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier
-from yarrow.data.arrays import Array
+from yarrow.data.arrays import Array, labels_of
 from yarrow.data.draws import normalised
 from yarrow.data.labels import named
 from yarrow.errors import DataError
@@ -169,9 +169,7 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         `classes` are all that may ever come, which a learner of scikit-learn must be told.
         """
         rows = self._read(X)
-        if y is None:
-            raise DataError("This estimator requires y to be passed, but the target y is None.")
-        batch = self._batch(rows, self._names_of(rows), y, classes=classes)
+        batch = self._batch(rows, self._names_of(rows), labels_of(y), classes=classes)
         return self._change(lambda twin: twin._progressive_sets(batch))  # type: ignore[no-any-return]
 
     def _progressive_sets(self, batch: Batch) -> tuple[Array, list[list[Any]]]:

@@ -40,7 +40,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 _OFTEN = ("predict", "learn", "feedback")
 _LARGE = 1 << 18  # bytes of a message that others need not wait for
 _BODIES = 8  # of the largest size, that may be in memory at once
-_told = logging.getLogger("yarrow.serve")
+_logger = logging.getLogger("yarrow.serve")
 
 
 @functools.cache
@@ -65,7 +65,9 @@ class Api:
         self._answers: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
         handlers = [(endpoint, self._handler(endpoint)) for endpoint in ENDPOINTS]
-        self._often = {(e.method, e.says): handle for e, handle in handlers if e.says in _OFTEN}
+        self._often = {
+            (e.method, e.operation): handle for e, handle in handlers if e.operation in _OFTEN
+        }
         self.app = Starlette(
             routes=[Route(e.path, handle, methods=[e.method]) for e, handle in handlers],
             lifespan=self._lifespan,
@@ -149,10 +151,12 @@ class Api:
             except YarrowError as error:
                 response = _problem(str(error), 422)
             except Exception as error:  # a defect: one request's, not the service's
-                _told.exception("defect")
+                _logger.exception("defect")
                 response = _problem(f"Internal error: {type(error).__name__}.", 500)
             self._held -= request.scope.pop("yarrow.held", 0)
-            self.metrics.count(endpoint.says, response.status_code, time.perf_counter() - began)
+            self.metrics.count(
+                endpoint.operation, response.status_code, time.perf_counter() - began
+            )
             return response
 
         return handle
@@ -164,11 +168,11 @@ class Api:
             client = self.tokens.check(self.header(request, b"authorization"), endpoint.right)
             self.rates.check(client or (request.client.host if request.client else ""))
             if request.scope["query_string"]:
-                check_query(endpoint.says, request.query_params)
+                check_query(endpoint.operation, request.query_params)
         found = await endpoint.act(self, request)
         if endpoint.right == "admin" and endpoint.method != "GET":
             fields = {"path": request.url.path, "token": client or None}
-            _told.info(endpoint.says, extra={"fields": fields})
+            _logger.info(endpoint.operation, extra={"fields": fields})
         if isinstance(found, Response):
             return found
         return Response(msgspec.json.encode(found), media_type="application/json")

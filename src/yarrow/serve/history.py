@@ -104,7 +104,7 @@ def undoing(
             service.purge()
         oldest = min(event for event, _ in targets)
         for version in model.versions.values():
-            version.snapshots.remove_strangers()
+            version.snapshots.remove_unlisted()
             if version.since < oldest and (version.learner is not None or version.rebuilding):
                 service.rebuilder.request(version)
         service.watch.corrected(name, {event for event, _ in targets})

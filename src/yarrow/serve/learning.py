@@ -27,7 +27,7 @@ from yarrow.online.ledger import Skipping
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.log import BLOCK, Event
 
-_told = logging.getLogger("yarrow.serve")
+_logger = logging.getLogger("yarrow.serve")
 
 Format = Literal["jsonl", "svmlight", "vw"]
 FORMATS: tuple[Format, ...] = ("jsonl", "svmlight", "vw")
@@ -141,7 +141,7 @@ def _defects_refuse() -> Iterator[None]:
     except (YarrowError, MemoryError):
         raise
     except Exception as error:
-        _told.exception("defect")
+        _logger.exception("defect")
         problem = f"The learner failed ({type(error).__name__}: {error}): leave this out."
         raise ServiceError(problem, 422) from error
 

@@ -150,7 +150,7 @@ class Models:
             with version.lock:
                 version.gone = True
                 self.forget(version)
-            version.snapshots.remove_strangers()
+            version.snapshots.remove_unlisted()
 
     # -- memory ----------------------------------------------------------------------------------
 
@@ -204,7 +204,7 @@ class Models:
             if number in model.versions:
                 continue
             snapshots = self._snapshots(number)
-            snapshots.remove_strangers()
+            snapshots.remove_unlisted()
             made = Version(number, model.number, json.loads(spec), since, snapshots)
             made.learned = since if learned is None else learned
             model.versions[number] = made

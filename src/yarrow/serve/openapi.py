@@ -80,14 +80,14 @@ def _operation(endpoint: Endpoint, known: dict[str, Any]) -> dict[str, Any]:
         schemas = [known[str(kind)] for kind in _kinds(endpoint.gives)]
         schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
         answer["content"] = {"application/json": {"schema": schema}}
-        if endpoint.says == "predict":  # of lines
+        if endpoint.operation == "predict":  # of lines
             answer["content"][_LINES[0]] = {"schema": _TEXT}
-    elif endpoint.says in _ANSWERS:
-        answer["content"] = {_ANSWERS[endpoint.says]: {"schema": _TEXT}}
+    elif endpoint.operation in _ANSWERS:
+        answer["content"] = {_ANSWERS[endpoint.operation]: {"schema": _TEXT}}
     else:
         answer["content"] = {"application/json": {"schema": {"type": "object"}}}
     found: dict[str, Any] = {
-        "operationId": endpoint.says + ("_of_key" if "key" in names else ""),
+        "operationId": endpoint.operation + ("_of_key" if "key" in names else ""),
         "summary": (endpoint.act.__doc__ or "").strip().split("\n")[0],
         "parameters": [
             {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
@@ -95,7 +95,7 @@ def _operation(endpoint: Endpoint, known: dict[str, Any]) -> dict[str, Any]:
         ]
         + [
             {"name": name, "in": "query", "required": False, "schema": schema}
-            for name, schema in _QUERIES.get(endpoint.says, {}).items()
+            for name, schema in _QUERIES.get(endpoint.operation, {}).items()
         ],
         "responses": {
             "200": answer,
@@ -105,7 +105,7 @@ def _operation(endpoint: Endpoint, known: dict[str, Any]) -> dict[str, Any]:
     }
     if endpoint.takes is not None:
         content = {"application/json": {"schema": known[str(endpoint.takes)]}}
-        content |= {kind: {"schema": _TEXT} for kind in _BODIES.get(endpoint.says, ())}
+        content |= {kind: {"schema": _TEXT} for kind in _BODIES.get(endpoint.operation, ())}
         found["requestBody"] = {"required": True, "content": content}
     if endpoint.right is not None:
         found["security"] = [{"token": []}]

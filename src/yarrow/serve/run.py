@@ -23,7 +23,7 @@ from yarrow.serve.limits import Limits
 from yarrow.serve.service import Service
 from yarrow.serve.tokens import Tokens
 
-_told = logging.getLogger("yarrow.serve")
+_logger = logging.getLogger("yarrow.serve")
 _SECONDS_TO_SPEAK = 0.25
 _SECONDS_TO_STOP = 20  # for requests that are under way
 
@@ -84,7 +84,7 @@ def serve(
     Connection.most = most_connections()
     gc.collect()
     gc.freeze()  # what is there by now stays: to look through it stops all clients for 50 ms
-    _told.info("serving", extra={"fields": {"models": len(service.models)}})
+    _logger.info("serving", extra={"fields": {"models": len(service.models)}})
     config = uvicorn.Config(
         api,
         http=Connection,
@@ -125,7 +125,7 @@ def _log_as_json() -> None:
     to_stderr.setFormatter(_Lines())
     logging.basicConfig(level=logging.WARNING, handlers=[to_stderr])
     logging.getLogger("yarrow.serve").setLevel(logging.INFO)
-    warnings.showwarning = lambda message, *_, **__: _told.warning(str(message))
+    warnings.showwarning = lambda message, *_, **__: _logger.warning(str(message))
     warnings.simplefilter("ignore", UnknownFeaturesWarning)  # it quotes rows, which may be erased
 
 
@@ -156,7 +156,7 @@ class _Server(uvicorn.Server):
         # Who was accepted and has not yet said what it wants must not be cut off.
         await asyncio.sleep(_SECONDS_TO_SPEAK)
         await super().shutdown(sockets)
-        _told.info("stopped")
+        _logger.info("stopped")
 
 
 def _lets_others_in(listening: socket.socket) -> bool:
