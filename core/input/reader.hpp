@@ -91,10 +91,11 @@ class BlockReader {
   // What has been seen in the blocks handed out so far.
   std::size_t lines() const { return line_count_; }
   std::size_t skipped() const { return skipped_; }
-  const std::vector<ParseError>& complaints() const { return complaints_; }  // the first few skipped
+  const std::vector<ParseError>& complaints() const {
+    return complaints_;
+  }  // the first few skipped
 
  private:
-
   struct Slot {
     RowBlock<W> block;
     bool parsed = false;

@@ -56,7 +56,8 @@ Seen read_all(BlockReader<float>& reader) {
   }
   seen.lines = reader.lines();
   seen.skipped = reader.skipped();
-  for (const ParseError& complaint : reader.complaints()) seen.complaints.push_back(complaint.what());
+  for (const ParseError& complaint : reader.complaints())
+    seen.complaints.push_back(complaint.what());
   return seen;
 }
 
