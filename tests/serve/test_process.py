@@ -174,7 +174,7 @@ def test_others_are_let_in_with_a_token_only(tmp_path):
                 [*command, *options], capture_output=True, text=True, pass_fds=[number], timeout=60
             )
             assert found.returncode == 2
-            assert "make a token first" in found.stderr
+            assert "create a token first" in found.stderr
 
 
 def test_what_it_tells_is_json(tmp_path):
