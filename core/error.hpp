@@ -25,6 +25,9 @@ decltype(auto) all_or_nothing(Work work, TakeBack take_back) {
   }
 }
 
+// Rows that are skipped are counted; so many of them, the first ones, are also told of.
+constexpr std::size_t most_complaints = 5;
+
 // A mistake in a text stream. Its parts are kept, so that a caller who knows the file's name can
 // say that too.
 struct ParseError : Error {

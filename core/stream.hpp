@@ -240,7 +240,7 @@ class StreamLearner {
             "line " + std::to_string(block.line_number(i)) + ": " + error.what();
         if (!options_.skip_errors) throw Error(complaint);
         ++account.skipped;
-        if (account.complaints.size() < 5) account.complaints.push_back(complaint);
+        if (account.complaints.size() < most_complaints) account.complaints.push_back(complaint);
       }
     }
   }

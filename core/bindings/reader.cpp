@@ -361,7 +361,7 @@ static void bind_reader(nb::module_& m, const char* reader_name, const char* lea
       .def_prop_ro("complaints",
                    [](R& self) {
                      std::vector<std::string> all;
-                     for (const ParseError& e : self.blocks->mistakes()) all.push_back(e.what());
+                     for (const ParseError& e : self.blocks->complaints()) all.push_back(e.what());
                      return all;
                    })
       .def_prop_ro("index_base",
@@ -393,6 +393,7 @@ template void bind_streams(nb::class_<PythonModel<float>>&);
 template void bind_streams(nb::class_<PythonModel<double>>&);
 
 void bind_readers(nb::module_& m) {
+  m.attr("MOST_COMPLAINTS") = most_complaints;
   m.attr("LONGEST_LINE") = ReaderOptions{}.longest_line;
   nb::class_<SharedNames>(m, "Names", "Names of features, numbered in the order of appearance.")
       .def(nb::init<>())

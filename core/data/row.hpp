@@ -45,4 +45,11 @@ struct UninitializedAllocator : std::allocator<T> {
 template <class T>
 using Buffer = std::vector<T, UninitializedAllocator<T>>;
 
+/// What assign does, without a call for a handful of numbers.
+template <class Number>
+void fill(std::vector<Number>& numbers, std::size_t n, int value) {
+  if (numbers.size() != n) numbers.resize(n);
+  for (Number& number : numbers) number = static_cast<Number>(value);
+}
+
 }  // namespace yarrow

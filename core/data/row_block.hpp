@@ -51,11 +51,11 @@ struct RowBlock {
   std::vector<std::string_view> tag;         // empty, or missing at the end, where rows have none
   std::vector<std::uint32_t> line;           // of each row, counted from 0 at the block's start
 
-  std::size_t first_line = 1;         // in the whole stream, of the block's first line
-  std::size_t lines = 0;              // in this block, rows or not
-  std::size_t skipped = 0;            // broken lines left out
-  std::vector<ParseError> mistakes;   // the first few of those
-  std::optional<ParseError> failure;  // the broken line that ended the block
+  std::size_t first_line = 1;          // in the whole stream, of the block's first line
+  std::size_t lines = 0;               // in this block, rows or not
+  std::size_t skipped = 0;             // broken lines left out
+  std::vector<ParseError> complaints;  // the first few of those
+  std::optional<ParseError> failure;   // the broken line that ended the block
 
   TextBuffer text;  // what was parsed: whole lines, each with its line feed
   TextArena arena;  // texts that do not stand there as they are
@@ -74,7 +74,7 @@ struct RowBlock {
     tag.clear();
     line.clear();
     lines = skipped = 0;
-    mistakes.clear();
+    complaints.clear();
     failure.reset();
     arena.clear();
   }

@@ -185,7 +185,6 @@ std::size_t merge_duplicates(DuplicateMerger& merger, Index* index, W* value, st
 // throws a Mistake before it has added the row.
 template <class W, class ParseLine>
 void for_each_line(RowBlock<W>& block, bool skip_errors, ParseLine parse_line) {
-  constexpr std::size_t most_mistakes = 5;
   const char* const end = block.text.data() + block.text.size;
   for (const char* line = block.text.data(); line < end; ++line, ++block.lines) {
     try {
@@ -197,7 +196,7 @@ void for_each_line(RowBlock<W>& block, bool skip_errors, ParseLine parse_line) {
         block.failure = std::move(error);
         return;
       }
-      if (block.mistakes.size() < most_mistakes) block.mistakes.push_back(std::move(error));
+      if (block.complaints.size() < most_complaints) block.complaints.push_back(std::move(error));
       ++block.skipped;
       line = find_line_end(line);
     }

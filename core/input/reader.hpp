@@ -91,11 +91,11 @@ class BlockReader {
   // What has been seen in the blocks handed out so far.
   std::size_t lines() const { return line_count_; }
   std::size_t skipped() const { return skipped_; }
-  const std::vector<ParseError>& mistakes() const { return mistakes_; }  // the first few skipped
+  const std::vector<ParseError>& complaints() const {
+    return complaints_;
+  }  // the first few skipped
 
  private:
-  static constexpr std::size_t kMostMistakes = 5;
-
   struct Slot {
     RowBlock<W> block;
     bool parsed = false;
@@ -199,8 +199,8 @@ class BlockReader {
     RowBlock<W>& block = slot.block;
     block.first_line = line_count_ + 1;
     skipped_ += block.skipped;
-    for (const ParseError& mistake : block.mistakes)
-      if (mistakes_.size() < kMostMistakes) mistakes_.push_back(mistake.after(line_count_));
+    for (const ParseError& complaint : block.complaints)
+      if (complaints_.size() < most_complaints) complaints_.push_back(complaint.after(line_count_));
     if (slot.failure) fail(slot.failure);
     if (block.failure) fail(std::make_exception_ptr(*block.failure));
     line_count_ += block.lines;
@@ -231,7 +231,7 @@ class BlockReader {
   std::exception_ptr source_failure_;  // to be thrown when all blocks are handed out
   std::exception_ptr failure_;         // to be thrown now
   std::size_t line_count_ = 0, skipped_ = 0;
-  std::vector<ParseError> mistakes_;
+  std::vector<ParseError> complaints_;
 };
 
 }  // namespace yarrow

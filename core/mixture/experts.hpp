@@ -10,6 +10,14 @@
 
 namespace yarrow {
 
+/// What experts look at.
+template <class W>
+struct ForwardPass;
+template <class W>
+struct Evaluator;
+template <class W>
+struct MixtureState;
+
 /// Who the experts of yarrow_learner.hpp are, in the order of their scores:
 ///   4 x AROW whose precision fades at each update of a feature, P <- 1 + (P - 1)*memory; the
 ///       first of them sees values times what they say to naive Bayes, unless features are few;

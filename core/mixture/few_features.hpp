@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "mixture/correlated_weights.hpp"
+#include "mixture/full_covariance.hpp"
 #include "mixture/spline.hpp"
 #include "simd/reductions.hpp"
 
@@ -45,7 +45,7 @@ struct FewRow {
 /// few but some, there are splines, of those whose values differ, and no full covariance.
 template <class W>
 struct FewFeatures {
-  static constexpr std::size_t most_few = 64, most = 128;
+  static constexpr std::size_t most_few = 64, most = Spline<W>::most_features;
 
   Spline<W> spline;
   CorrelatedWeights<W> correlated;

@@ -4,18 +4,11 @@
 
 #include "mixture/experts.hpp"
 #include "mixture/naive_bayes.hpp"
-#include "mixture/spline_row.hpp"
+#include "mixture/spline.hpp"
 #include "mixture/standardized.hpp"
 #include "simd/expert_sums.hpp"
 
 namespace yarrow {
-
-/// What assign does, without a call for a handful of numbers.
-template <class Number>
-void fill(std::vector<Number>& numbers, std::size_t n, int value) {
-  if (numbers.size() != n) numbers.resize(n);
-  for (Number& number : numbers) number = static_cast<Number>(value);
-}
 
 /// What is found out about one row before it is learned. Products and variances go by linear
 /// expert and column, as in the blocks; the others by column.

@@ -55,15 +55,6 @@ void restore_few(FewFeatures<W>& few, SavedState& from, std::size_t features, st
     few.correlated.restore(from, "full_weights", "full_covariance", n, columns);
 }
 
-/// Whether products of two values are worth keeping (interaction_expert.hpp).
-struct InteractionTrial {
-  Mixture without;                    ///< of the other experts
-  double loss = 0, loss_without = 0;  ///< since the last time that was asked
-  double next = 4096;                 ///< row, when it is asked
-
-  static Range rows() { return {1, 0x1p53, true}; }
-};
-
 /// What so many experts are worth, line by line.
 inline void append(const Mixture& mixture, std::size_t experts, std::vector<double>& numbers) {
   const auto add = [&](const Mixture::Numbers& line) {

@@ -5,12 +5,9 @@
 #include <vector>
 
 #include "learner/learner.hpp"
-#include "mixture/covariance_expert.hpp"
 #include "mixture/explanation.hpp"
-#include "mixture/interaction_expert.hpp"
 #include "mixture/linear_experts.hpp"
 #include "mixture/settle.hpp"
-#include "mixture/spline_expert.hpp"
 
 namespace yarrow {
 
@@ -19,9 +16,9 @@ namespace yarrow {
 /// docs/yarrow-learner.md has the idea.
 ///   forward_pass.hpp       what a row is found to say: to the experts, and to the mixture
 ///   linear_experts.hpp     how the six learn whose score is a sum of weight times value
-///   spline_expert.hpp      how few features are learned with splines
-///   covariance_expert.hpp  and how with a full covariance
-///   interaction_expert.hpp how products of two values are learned, and for how long
+///   spline.hpp             splines over few features, and the expert that learns them
+///   full_covariance.hpp    a full covariance of few features, and its expert
+///   interactions.hpp       products of two values, their expert, and how long it is kept
 ///   explanation.hpp        what each value of a row adds to a score
 ///   settle.hpp             what it predicts by, for other programs
 template <class W>

@@ -283,9 +283,9 @@ def _request(method: str) -> Callable[..., Any]:
             raise RuntimeError(
                 "Metadata is handed on only after sklearn.set_config(enable_metadata_routing=True)."
             )
-        strangers = requests.keys() - set(_metadata_of(type(self), method))
-        if strangers:
-            raise TypeError(f"{method} takes no {', '.join(sorted(strangers))}.")
+        unknown = requests.keys() - set(_metadata_of(type(self), method))
+        if unknown:
+            raise TypeError(f"{method} takes no {', '.join(sorted(unknown))}.")
         routing = self.get_metadata_routing()
         for name, wanted in requests.items():
             getattr(routing, method).add_request(param=name, alias=wanted)

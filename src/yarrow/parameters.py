@@ -72,9 +72,7 @@ MOST_WHOLE = 2**31 - 1
 
 def most_classes() -> Any:
     """The parameter `max_classes` of a classifier."""
-    doc = (
-        "The most classes that may appear, unless `classes` lists them: a row costs time for each."
-    )
+    doc = "Maximum number of classes, unless `classes` lists them: each costs every row time."
     return integer(default=MOST_CLASSES, doc=doc, at_least=1, at_most=MOST_WHOLE)
 
 

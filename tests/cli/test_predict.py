@@ -172,7 +172,7 @@ def test_a_file_is_replaced_when_all_is_predicted(run: Run, svm: Path, tmp_path:
 
 ERRORS = {
     "m rows.svm --proba": "Perceptron has no probabilities",
-    "m rows.svm --proba --scores": "exclude each other",
+    "m rows.svm --proba --scores": "cannot be used together",
     "m none.svm": "none.svm: No such file",
     "none rows.svm": "none: No such file",
     "rows.svm rows.svm": "rows.svm: not a Yarrow model",

@@ -215,8 +215,8 @@ void svmlight_names_the_broken_field() {
     TextOptions skipping = options;
     skipping.skip_errors = true;
     const auto skipped = parse(before + line + after, skipping);
-    CHECK(!skipped.failure && skipped.skipped == 1 && skipped.mistakes.size() == 1);
-    CHECK(std::string(skipped.mistakes[0].what()) == stopped.failure->what());
+    CHECK(!skipped.failure && skipped.skipped == 1 && skipped.complaints.size() == 1);
+    CHECK(std::string(skipped.complaints[0].what()) == stopped.failure->what());
     CHECK(show(skipped) == "1|0=1 1=2\n1|2=4\n");
     CHECK(skipped.line_number(1) == 4);
   }
@@ -226,13 +226,13 @@ void svmlight_names_the_broken_field() {
         "line 1, column 3, '2:x': the value is not a number");
 }
 
-void svmlight_keeps_only_the_first_mistakes() {
+void svmlight_keeps_only_the_first_complaints() {
   TextOptions options;
   options.skip_errors = true;
   std::string text;
   for (int i = 0; i < 100; ++i) text += "1 x\n";
   const auto block = parse(text, options);
-  CHECK(block.skipped == 100 && block.mistakes.size() == 5 && block.mistakes[4].line == 5);
+  CHECK(block.skipped == 100 && block.complaints.size() == 5 && block.complaints[4].line == 5);
 }
 
 void svmlight_indices_may_be_hashed() {
@@ -372,7 +372,7 @@ int main() {
   svmlight_queries_are_tags();
   svmlight_skipped_lines_leave_nothing();
   svmlight_names_the_broken_field();
-  svmlight_keeps_only_the_first_mistakes();
+  svmlight_keeps_only_the_first_complaints();
   svmlight_indices_may_be_hashed();
   options_are_checked();
   svmlight_agrees_with_a_slow_parser<float>();

@@ -155,7 +155,7 @@ void the_broken_field_is_named() {
     TextOptions skipping;
     skipping.skip_errors = true;
     const auto skipped = parse("1 | a\n" + line + "\n2 | b", skipping);
-    CHECK(skipped.skipped == 1 && skipped.mistakes.size() == 1);
+    CHECK(skipped.skipped == 1 && skipped.complaints.size() == 1);
     CHECK(show(skipped) == "1|a=1\n2|b=1\n");
   }
 }

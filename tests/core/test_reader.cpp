@@ -34,7 +34,7 @@ struct Seen {
   std::string rows;   // "line:label index=value ...;" each
   std::string error;  // what the reader threw at the end
   std::size_t lines = 0, skipped = 0;
-  std::vector<std::string> mistakes;
+  std::vector<std::string> complaints;
   bool operator==(const Seen&) const = default;
 };
 
@@ -56,7 +56,8 @@ Seen read_all(BlockReader<float>& reader) {
   }
   seen.lines = reader.lines();
   seen.skipped = reader.skipped();
-  for (const ParseError& mistake : reader.mistakes()) seen.mistakes.push_back(mistake.what());
+  for (const ParseError& complaint : reader.complaints())
+    seen.complaints.push_back(complaint.what());
   return seen;
 }
 

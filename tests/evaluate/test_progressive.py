@@ -370,7 +370,7 @@ def test_a_delay_by_count_is_one_by_times_of_a_row_each() -> None:
             {"times": np.arange(200), "arrives": np.arange(200) - 1},
             "row 0: The label arrives before",
         ),
-        ({"times": np.arange(200), "arrives": np.arange(200), "delay": 1}, "exclude each other"),
+        ({"times": np.arange(200), "arrives": np.arange(200), "delay": 1}, "not both"),
         ({"times": np.full(200, np.nan)}, "row 0: There is no time"),
         ({"times": np.arange(200), "delay": datetime.timedelta(1)}, "cannot be added"),
         ({"block": 0}, "'block' parameter"),

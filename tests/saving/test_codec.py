@@ -114,7 +114,7 @@ def test_a_file_of_another_class_is_told_apart_for_every_kind(counter, tmp_path)
         assert isinstance(error.value, ModelFileError)
         assert isinstance(error.value, ParameterError)
     counter.save(tmp_path / "it")
-    with pytest.raises(ModelFileError, match="holds no linear model, but a Counter"):
+    with pytest.raises(ModelFileError, match="holds a Counter, not a linear model"):
         yarrow.linear_model.load(tmp_path / "it")
 
 

@@ -162,7 +162,7 @@ BAD = {
     "an unknown field": (b'{"row":{"a":1},"lable":"x"}', 400, "lable"),
     "a bad weight": (b'{"row":{"a":1},"label":"x","weight":-1}', 400, "weight"),
     "no label": (b'{"row":{"a":1}}', 422, "A class must be"),
-    "a text without a column": (b'{"row":"free","label":"x"}', 400, "column of text"),
+    "a text without a column": (b'{"row":"free","label":"x"}', 400, "one text column"),
     "too large": (b'{"row":{"' + b"a" * 3_000_000 + b'":1}}', 413, "larger than"),
     "an integer beyond 64 bits": (b'{"row":{"a":1},"label":' + b"9" * 30 + b"}", 422, "64 bits"),
     "a value beyond 64 bits": (b'{"row":{"a":' + b"9" * 30 + b'},"label":"x"}', 422, "64 bits"),

@@ -174,7 +174,7 @@ def test_others_are_let_in_with_a_token_only(tmp_path):
                 [*command, *options], capture_output=True, text=True, pass_fds=[number], timeout=60
             )
             assert found.returncode == 2
-            assert "make a token first" in found.stderr
+            assert "create a token first" in found.stderr
 
 
 def test_what_it_tells_is_json(tmp_path):
@@ -200,7 +200,7 @@ def test_a_port_that_is_taken(tmp_path):
             found = subprocess.run([*command, *options], capture_output=True, text=True, timeout=60)
             assert found.returncode == 2
             assert found.stderr.count("\n") == 1, found.stderr
-            assert "cannot be listened on" in found.stderr
+            assert "Cannot listen on" in found.stderr
 
 
 def test_lines_of_vw_that_come_together_are_answered_in_order(tmp_path):

@@ -100,7 +100,7 @@ def test_streams_are_learned_as_their_rows_are(service, tmp_path, format):
     assert service.run(service.learning_block("m", longer))["learned"] == 1
     model = service.live(service.model("m").champion)
     assert model.t_ == 41
-    with pytest.raises(ServiceError, match="goes on at line 42, but line 50 came"):
+    with pytest.raises(ServiceError, match="Line 42 of the stream comes next, not line 50"):
         service.run(service.learning_block("m", Block(format, 1, 50, lines[0], "s")))
     if format != "jsonl":
         (tmp_path / "rows").write_bytes(b"".join([*lines, lines[0]]))

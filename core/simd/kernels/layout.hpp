@@ -58,7 +58,7 @@ struct ExpertSteps {
   const W *step, *gain, *fade;
 };
 
-/// A row on splines (spline_row.hpp).
+/// A row on splines (spline.hpp).
 template <class W>
 struct SplinePlaces {
   static constexpr std::size_t at_once = 8;  ///< that many are below, then as many above

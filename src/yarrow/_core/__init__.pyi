@@ -552,6 +552,8 @@ def number_cells(cells: Annotated[NDArray[numpy.int8], dict(shape=(None, None), 
     The number of each row of bytes, by its first appearance, and where that is.
     """
 
+MOST_COMPLAINTS: int = 5
+
 LONGEST_LINE: int = 67108864
 
 class Names:

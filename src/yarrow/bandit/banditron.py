@@ -65,10 +65,10 @@ class BanditPAClassifier(BanditClassifier):
     ('spam', 'ham')
     """
 
-    alpha: float = number(default=1e-4, doc="How much an update forgets.", at_least=0)
+    alpha: float = number(default=1e-4, doc="How much each update shrinks old weights.", at_least=0)
     C: float = number(
         default=0.1,
-        doc="Price of a row that misses its margin; inf: no row may.",
+        doc="Price of a margin violation; inf: none is allowed.",
         above=0,
         or_infinite=True,
     )

@@ -26,7 +26,7 @@ from yarrow.composite.supervised import CompositeClassifier
 from yarrow.data.arrays import Array, Rows, check_size
 from yarrow.data.dict_rows import Row, read_weight, row_of_dict
 from yarrow.data.draws import uniform
-from yarrow.data.labels import in_order, plain
+from yarrow.data.labels import check_declared, check_known, plain
 from yarrow.errors import DataError, ModelFileError, ParameterError
 from yarrow.estimator import estimator
 from yarrow.io.row_reader import row_for
@@ -86,13 +86,13 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
     _: dataclasses.KW_ONLY
     gamma: float = number(
         default=0.1,
-        doc="Probability that a class is drawn from all alike, to explore, at the first row.",
+        doc="Probability, at the first row, of exploring: of drawing the class uniformly.",
         above=0,
         at_most=1,
     )
     decay: float = number(
         default=0.0,
-        doc="At row t the probability is gamma / t**decay; 0: it stays, 1/3: as theory asks.",
+        doc="At row t the probability is gamma / t**decay; 0: constant, 1/3: as the bound assumes.",
         at_least=0,
         at_most=1,
     )
@@ -148,7 +148,7 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
     def learn(self, choice: Choice, right: bool, weight: float = 1.0) -> None:
         """Learn whether the class that was shown was right; now, later, or in any order."""
         if right not in (True, False):
-            raise ParameterError(f"A choice was right or not: True or False. Got {right!r}.")
+            raise ParameterError(f"The outcome of a choice must be True or False. Got {right!r}.")
         share, row = read_weight(weight), row_of_choice(choice)
         with self._lock:
             state = self._ready()
@@ -269,15 +269,10 @@ class BanditClassifier(ScoringClassifier, CompositeClassifier):
             raise ParameterError(
                 f"The 'classes' parameter must be None or {LABELS}. Got {classes!r} instead."
             )
-        if declared and not set(told) <= set(declared):
-            raise ParameterError(
-                f"classes={classes!r} are not all among the declared {declared!r}."
-            )
-        known = self._classes_seen()
-        if not declared and not set(known) <= set(told):
-            raise ParameterError(
-                f"classes={classes!r} contradict the classes known: {in_order(known)}."
-            )
+        if declared:
+            check_declared(classes, declared)
+        else:
+            check_known(classes, told, self._classes_seen())
         return told
 
     def _add_class(self, state: BanditState, label: Any) -> None:

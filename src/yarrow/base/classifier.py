@@ -12,12 +12,14 @@ from typing import Any, Self
 from yarrow import _core
 from yarrow.base import explanation
 from yarrow.base.hyperparameters import Multiclass, declared_classes
+from yarrow.base.linear import SupervisedModel
 from yarrow.base.probabilities import probabilities_then
-from yarrow.base.supervised import SupervisedModel
 from yarrow.data.arrays import Array, Rows
 from yarrow.data.labels import (
     Labels,
     array_of,
+    check_declared,
+    check_known,
     in_order,
     label_list,
     order_of,
@@ -68,7 +70,7 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
         default=None,
         allowed="None, 'balanced' or a dict of positive numbers",
         accepts=_is_class_weight,
-        doc="How much rows of a class count; 'balanced' (in `fit` only) by inverse frequency.",
+        doc="Weight of each class's rows; 'balanced' (in `fit` only): by inverse frequency.",
     )
 
     # -- classes ---------------------------------------------------------------------------------
@@ -110,8 +112,8 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
         names = in_order({plain(name) for name in declared})
         if len(names) > self.max_classes:
             self._check_new_class(names[self.max_classes], self.max_classes)
-        if classes is not None and not {plain(name) for name in classes} <= set(names):
-            raise ParameterError(f"classes={classes!r} are not all among the declared {names!r}.")
+        if classes is not None:
+            check_declared(classes, names)
         self._check_classes_named(names)
         return names
 
@@ -124,10 +126,10 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
     def _check_classes_named(self, classes: list[Any]) -> None:
         """Refuse what is said of a class that cannot come, if nothing is said of one that can."""
         for parameter, names in self._classes_named().items():
-            strangers = [name for name in names if name not in classes]
-            if strangers and not set(classes) <= set(names):
+            unknown = [name for name in names if name not in classes]
+            if unknown and not set(classes) <= set(names):
                 raise ParameterError(
-                    f"The {parameter!r} names {shown_names(strangers)}, but the classes are "
+                    f"The {parameter!r} names {shown_names(unknown)}, but the classes are "
                     f"{shown_names(in_order(classes))}."
                 )
 
@@ -176,11 +178,8 @@ class LinearClassifier(ClassifierMixin, SupervisedModel):
         """The model to learn with, where no other than these classes may come."""
         declared = self._declared(classes)
         with self._learning(declared) as model:
-            known = set(model.classes) | set(model.declared)
-            if classes is not None and not known <= set(declared):
-                raise ParameterError(
-                    f"classes={classes!r} contradict the classes known: {in_order(known)}."
-                )
+            if classes is not None:
+                check_known(classes, declared, {*model.classes, *model.declared})
             if classes is not None and model.declared and len(declared) > len(model.declared):
                 new = [name for name in declared if name not in model.declared]
                 raise ParameterError(

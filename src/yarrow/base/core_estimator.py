@@ -189,5 +189,5 @@ def load(path: str | os.PathLike[str], **objects: Any) -> Any:
     tensors, metadata = export_file.read(path)
     if metadata.get("kind") not in ("export", "model"):
         held = metadata.get("estimator")
-        raise ModelFileError(f"{os.fspath(path)}: holds no linear model, but a {held}.")
+        raise ModelFileError(f"{os.fspath(path)}: holds a {held}, not a linear model.")
     return restored(path, tensors, metadata, objects)

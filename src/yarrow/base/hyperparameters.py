@@ -158,13 +158,13 @@ class OneVersusRest:
 def loss(default: str = "hinge", *options: str) -> Any:
     """The loss of a classifier; without `options` it is one of `Loss`."""
     known = options or ("hinge", "squared_hinge", "logistic", "squared")
-    return choice(default=default, options=known, doc="What a small margin costs.")
+    return choice(default=default, options=known, doc="Loss function of the margin.")
 
 
 def regression_loss() -> Any:
     """The loss of a regressor."""
     options = ("squared", "epsilon_insensitive")
-    return choice(default="squared", options=options, doc="What an error costs.")
+    return choice(default="squared", options=options, doc="Loss function of the error.")
 
 
 def error_margin() -> Any:
@@ -175,12 +175,12 @@ def error_margin() -> Any:
 
 def first_step(default: float = 0.5, limit: str = "") -> Any:
     """The rate of the first row."""
-    return number(default=default, doc=f"The first step's size{limit}.", above=0)
+    return number(default=default, doc=f"Learning rate of the first step{limit}.", above=0)
 
 
 def step_power(default: float = 0.5) -> Any:
     """How the rate falls."""
-    doc = "How fast steps shrink: eta0 / t**power."
+    doc = "How fast the learning rate falls: eta0 / t**power."
     return number(default=default, doc=doc, at_least=0, at_most=1)
 
 
@@ -194,14 +194,14 @@ def l2_strength() -> Any:
     return number(default=0.0, doc="Strength of L2, which shrinks all weights.", at_least=0)
 
 
-def price(of: str = "a row that keeps a loss") -> Any:
+def price(of: str = "a margin violation") -> Any:
     """C, where slack is allowed."""
-    return number(default=1.0, doc=f"Price of {of}; small is cautious.", above=0)
+    return number(default=1.0, doc=f"Price of {of}; a small one makes small updates.", above=0)
 
 
 def price_or_none() -> Any:
     """C, where slack is allowed if it is given."""
-    doc = "Price of a row that misses its margin; None: no row may."
+    doc = "Price of a margin violation; None: none is allowed."
     return number(default=None, doc=doc, above=0)
 
 
@@ -233,13 +233,13 @@ def update_on() -> Any:
 
 def caution(of: str = "labels") -> Any:
     """AROW's r."""
-    doc = f"How little one row may change; larger for noisier {of}."
+    doc = f"Caution: the larger, the smaller each update; larger for noisier {of}."
     return number(default=1.0, doc=doc, above=0)
 
 
 def confidence() -> Any:
     """The eta of the confidence-weighted learners."""
-    return number(default=0.9, doc="Confidence asked for.", above=0.5, below=1)
+    return number(default=0.9, doc="Required confidence, a probability.", above=0.5, below=1)
 
 
 def covariance(*options: str, only: str = "") -> Any:

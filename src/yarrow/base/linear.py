@@ -16,14 +16,14 @@ from yarrow.base import epochs
 from yarrow.base.combinations import Needs, check_combination
 from yarrow.base.core_estimator import CoreEstimator
 from yarrow.base.hyperparameters import CoreRule, jobs, n_threads, passes, seed, shuffling
-from yarrow.data.arrays import Array, Rows, check_columns, read_weights
+from yarrow.data.arrays import Array, Rows, check_columns, first_text, read_weights
 from yarrow.data.labels import Labels
 from yarrow.errors import DataError
 from yarrow.estimator import columns_of, estimator
-from yarrow.io.row_reader import rows_for
+from yarrow.io.row_reader import row_for, row_to_predict, rows_for
 from yarrow.io.unknown_features import warn_of_unknown
 from yarrow.lazy import np
-from yarrow.online.progressive import CoreModel
+from yarrow.online.progressive import CoreModel, CoreProgressive
 from yarrow.parameters import MOST_WHOLE, choice, flag, integer, number
 from yarrow.saving import export_file
 
@@ -48,7 +48,7 @@ class LinearModel(CoreRule, CoreEstimator):
     random_state: int = seed()
     early_stopping: bool = flag(
         default=False,
-        doc="In `fit`, hold rows out, stop when their score no longer rises, keep the best pass.",
+        doc="In `fit`, hold rows out, stop when their score stops improving, keep the best pass.",
     )
     validation_fraction: float = number(
         default=0.1, doc="Share of the rows held out for early_stopping.", above=0, below=1
@@ -72,7 +72,7 @@ class LinearModel(CoreRule, CoreEstimator):
     )
     max_features: int | None = integer(
         default=None,
-        doc="The most features that are kept, to bound memory on endless streams.",
+        doc="Maximum number of features kept, to bound memory on endless streams.",
         at_least=1,
         at_most=MOST_WHOLE,
     )
@@ -209,7 +209,7 @@ class LinearModel(CoreRule, CoreEstimator):
             return "" if core.hashed_kinds == 1 or named_file else None
         if core.has_integer_names:
             return None
-        return next((name for name in core.feature_names if isinstance(name, str)), None)
+        return first_text(core.feature_names)
 
     def _learn(
         self,
@@ -338,3 +338,48 @@ class LinearModel(CoreRule, CoreEstimator):
     def _told_probabilities(self) -> dict[str, Any] | None:
         """How an export makes probabilities of scores, if it can."""
         return None
+
+
+@estimator
+class SupervisedModel(CoreProgressive, LinearModel):
+    """Rows with labels: base of the linear classifiers and regressors."""
+
+    def _predicted(self, scores: Array) -> Array:
+        """Labels or values, from the scores of each class in the order of appearance."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Array:
+        """The class with the highest score, the one seen first if several have it; or values."""
+        return self._predicted(self._scores(X, variances=False)[0])
+
+    def _predict_rows(self, rows: Rows, names: list[Any]) -> Array:
+        scores = self._score_rows(self._fitted, rows, names, variances=False)[0]
+        return self._predicted(scores)
+
+    def _partial_fit(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        rows, names = self._read(X)
+        self._learn_named(rows, names, y, sample_weight, classes)
+        self._keep_columns(rows)
+
+    def _learn_named(
+        self, rows: Rows, names: list[Any], y: Any, weight: Any, classes: Any = None
+    ) -> None:
+        labels = self._read_labels(y, rows.n_rows)
+        with self._learning_of(classes) as model:
+            self._learn(model, rows, names, labels, weight)
+
+    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        """Learn one row: features by name. A string as value makes the feature `name=value`."""
+        if self._stream is not None:
+            x = row_for(self, x)
+        model = self.__dict__.get("_model")
+        if model is not None:
+            model.learn_one(x, y, w)
+            return
+        with self._learning_of(None) as model:
+            model.learn_one(x, y, w)
+
+    def predict_one(self, x: dict[Any, Any]) -> Any:
+        """The class or value of one row; None or 0 before any row was learned."""
+        model = self.__dict__.get("_model")
+        return self.nothing if model is None else model.predict_one(row_to_predict(self, model, x))

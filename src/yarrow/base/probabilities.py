@@ -135,7 +135,7 @@ class MarginProbabilities(Probabilities):
         margin = scores[rows, best] - scores[rows, second]
         variance = variances[rows, best] + variances[rows, second]
         deviation = np.sqrt(variance)
-        top = _sure(margin, deviation, now, n_classes)
+        top = _confidence(margin, deviation, now, n_classes)
         behind = scores - scores[rows, best][:, None]
         behind[rows, best] = -np.inf
         unit = np.where(deviation > 0, deviation, 1.0)[:, None]
@@ -159,7 +159,7 @@ class MarginProbabilities(Probabilities):
         return {"kind": "margin", "scale": scale, "lapse": lapse, "equal_share": EQUAL_SHARE}
 
 
-def _sure(margin: Array, deviation: Array, calibration: Any, n_classes: int) -> Array:
+def _confidence(margin: Array, deviation: Array, calibration: Any, n_classes: int) -> Array:
     """How likely the best class is, by its margin over the second, from chance on."""
     from scipy.special import erf
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from yarrow.base.explanation import OneScore
-from yarrow.base.supervised import SupervisedModel
+from yarrow.base.linear import SupervisedModel
 from yarrow.data.arrays import Array, Rows, read_values
 from yarrow.data.labels import Labels
 from yarrow.errors import ParameterError

@@ -62,7 +62,7 @@ class CostSensitiveClassifier(RivalsClassifier):
         default=None,
         allowed="None, a dict {(true, predicted): cost} or {true: {predicted: cost}} of costs >= 0",
         accepts=_is_cost,
-        doc="The margin asked for over each wrong class; 1 where nothing is said.",
+        doc="Cost of each mistake: the margin required over that class; 1 where none is given.",
     )
 
     restrictions: ClassVar[tuple[Needs, ...]] = (

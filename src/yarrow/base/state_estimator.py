@@ -15,17 +15,18 @@ from yarrow.data.arrays import (
     Rows,
     check_columns,
     check_values,
+    labels_of,
     read_values,
     read_weights,
 )
-from yarrow.data.labels import array_of, in_order, named, order_of, read_labels
+from yarrow.data.labels import Labels, array_of, in_order, named, order_of, read_labels
 from yarrow.errors import DataError, ParameterError
 from yarrow.estimator import ClassifierMixin, Estimator, LearnsArrays, Shared, columns_of
 from yarrow.io.row_reader import row_for, rows_for
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
 from yarrow.online.delay import steps
-from yarrow.online.progressive import ProgressiveMixin, labels_of
+from yarrow.online.progressive import ProgressiveMixin
 from yarrow.online.results import ProgressiveResult
 from yarrow.saving.codec import Saved
 
@@ -97,18 +98,16 @@ class StateEstimator(ProgressiveMixin, LearnsArrays, Saved, Shared, Estimator):
     ) -> Batch:
         """Rows of an array, looked at before anything is learned of them."""
         check_values(rows)
-        labels = None
-        if y is not None:
-            values = read_values(y, rows.n_rows) if self.regression else None
-            labels = read_labels(y, rows.n_rows) if values is None else (values, [])
+        labels = None if y is None else self._read_labels(y, rows.n_rows)
         known = None if classes is None else np.asarray(classes).tolist()
         return Batch(rows, names, None, labels, read_weights(weight, rows.n_rows), known)
 
+    def _read_labels(self, y: Any, n_rows: int) -> Labels:
+        return (read_values(y, n_rows), []) if self.regression else read_labels(y, n_rows)
+
     def _one(self, x: Any, y: Any = None, w: float | None = None) -> Batch:
         """One row, a dict."""
-        labels = None
-        if y is not None:
-            labels = (read_values([y], 1), []) if self.regression else read_labels([y], 1)
+        labels = None if y is None else self._read_labels([y], 1)
         weights = None if w in (None, 1.0) else read_weights([w], 1)
         return Batch(row=row_for(self, x), labels=labels, weights=weights)
 

@@ -338,7 +338,7 @@ def certified(estimator: Any, data: tuple[str, ...], stream_format: Any, is_fres
     if piped:
         return f"{piped[0]} cannot be read a second time"
     if sys.stderr.isatty():
-        click.echo("making the run again, row by row, for its certificate ...", err=True)
+        click.echo("repeating the run row by row for its certificate ...", err=True)
     try:
         return _certificate(estimator, data, stream_format.remembering(estimator._stream))
     except (DataError, ParameterError) as error:

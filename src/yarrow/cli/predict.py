@@ -80,7 +80,7 @@ def command(
     from yarrow.saving.export_file import load
 
     if scores and proba:
-        raise click.UsageError("--scores and --proba exclude each other")
+        raise click.UsageError("--scores and --proba cannot be used together")
     check_inputs([model, data])
     check_output(output, [model, data])
     estimator = load(model)

@@ -18,15 +18,10 @@ from typing import Any, ClassVar, Self
 from yarrow.base.hyperparameters import passes, seed, shuffling
 from yarrow.base.state_estimator import StateEstimator
 from yarrow.composite import saved_state
-from yarrow.data.arrays import (
-    Array,
-)
+from yarrow.data.arrays import Array
 from yarrow.data.dict_rows import features_of, without_missing
 from yarrow.data.labels import UNKNOWN, numbered
-from yarrow.estimator import (
-    estimator,
-    uninterrupted,
-)
+from yarrow.estimator import estimator, uninterrupted
 from yarrow.lazy import np
 from yarrow.online.adapters import Adapter, adapter_of
 from yarrow.online.batch import Batch

@@ -63,7 +63,7 @@ class Scaled(Composite):
         default=None,
         allowed="None or a learner",
         accepts=lambda v: v is None or is_learner(v),
-        doc="What learns the rows; None: AROW.",
+        doc="The learner of the rows; None: AROW.",
     )
     _: dataclasses.KW_ONLY
     scale: bool = flag(

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from yarrow.data.frames import frame_of, labels_of_columns
@@ -457,11 +457,21 @@ def check_columns(
         )
 
 
-def read_target(y: Any, n_rows: int) -> Array:
-    """A one-dimensional array with one entry a row."""
+def first_text(names: Iterable[Any]) -> str | None:
+    """A name that is a text, if there is one."""
+    return next((name for name in names if isinstance(name, str)), None)
+
+
+def labels_of(y: Any) -> Any:
+    """The labels, which must be there."""
     if y is None:
         raise DataError("This estimator requires y to be passed, but the target y is None.")
-    if hasattr(y, "tocsr"):
+    return y
+
+
+def read_target(y: Any, n_rows: int) -> Array:
+    """A one-dimensional array with one entry a row."""
+    if hasattr(labels_of(y), "tocsr"):
         raise DataError("Sparse labels are not supported: pass a one-dimensional array.")
     values = _to_numpy(y)
     if isinstance(y, (list, tuple)) and values.ndim == 1:

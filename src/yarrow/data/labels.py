@@ -19,7 +19,7 @@ from yarrow.data.arrays import (
     place_of,
     read_target,
 )
-from yarrow.errors import DataError, DataTypeError
+from yarrow.errors import DataError, DataTypeError, ParameterError
 from yarrow.lazy import np
 
 Labels: TypeAlias = "tuple[Array, list[Any]]"
@@ -76,6 +76,20 @@ def read_labels(y: Any, n_rows: int) -> Labels:
         places, first = number_cells(cells)
         return places, _checked(values[first].tolist())
     raise DataError(f"Unknown label type: {values.dtype}. Classes must be strings or integers.")
+
+
+def check_declared(classes: Any, declared: Sequence[Any]) -> None:
+    """Refuse classes of a call that are not all among those declared before."""
+    if not {plain(name) for name in classes} <= set(declared):
+        raise ParameterError(f"classes={classes!r} are not all among the declared {declared!r}.")
+
+
+def check_known(classes: Any, allowed: Iterable[Any], known: Iterable[Any]) -> None:
+    """Refuse classes of a call that leave out one that was seen or declared before."""
+    if not set(known) <= set(allowed):
+        raise ParameterError(
+            f"classes={classes!r} contradict the classes known: {in_order(known)}."
+        )
 
 
 def label_list(labels: Labels) -> list[Any]:

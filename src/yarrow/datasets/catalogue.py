@@ -91,7 +91,7 @@ def declared(name: str, **options: Any) -> Source:
     texts = [text.partition("=") for text in given]
     for option, sign, _ in texts:
         if not sign:
-            raise ParameterError(f"{option!r} behind {word} is not of the form OPTION=VALUE.")
+            raise ParameterError(f"{option!r} after {word} is not of the form OPTION=VALUE.")
     for option in [*(option for option, _, _ in texts), *options]:
         if option not in known:
             raise ParameterError(

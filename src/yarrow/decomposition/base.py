@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
-from yarrow.data.arrays import check_columns, place_of, read_rows
+from yarrow.data.arrays import check_columns, first_text, place_of, read_rows
 from yarrow.decomposition.saved_state import Places, Stored, numbers
 from yarrow.errors import DataError, ModelFileError
 from yarrow.features.base import Row, Transformer, values_of
@@ -115,7 +115,7 @@ class Decomposition(Stored, Transformer):
         if self.__sklearn_is_fitted__():
             number: int | None = self.n_features_in_
             names: list[Any] | None = self._names
-            text_name = next((name for name in self._columns if isinstance(name, str)), None)
+            text_name = first_text(self._columns)
             if names is None and text_name is not None:  # it has learned dicts
                 number, names = (number, list(self._columns)) if read.names else (None, None)
             check_columns(type(self).__name__, read, number, names, lambda: text_name)

@@ -64,8 +64,8 @@ class OnlineSVD(Decomposition):
     array([[1., 1.]])
     """
 
-    rank: int = integer(default=10, doc="The ceiling: most directions to give.", at_least=1)
-    center: bool = flag(default=False, doc="Take off the mean so far, as PCA does.")
+    rank: int = integer(default=10, doc="Maximum number of components.", at_least=1)
+    center: bool = flag(default=False, doc="Subtract the mean so far, as PCA does.")
     threshold: float = number(
         default=1e-12,
         doc="Directions with a singular value below this part of the largest are dropped.",
@@ -73,7 +73,7 @@ class OnlineSVD(Decomposition):
         below=1,
     )
     guard: int = integer(
-        default=10, doc="Directions kept beyond the ceiling, to lose less.", at_least=0
+        default=10, doc="Components kept beyond that number, to lose less.", at_least=0
     )
     block_size: int = integer(default=100, doc="Rows gathered for one update.", at_least=1)
     keep_left: bool = flag(

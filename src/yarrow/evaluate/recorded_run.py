@@ -190,7 +190,7 @@ def record(model: Any, X: Any, y: Any, *, keep_weights: bool = False) -> Run | E
     if isinstance(model, Experts):
         return model.record(X, y)
     if not isinstance(model, LinearModel | StructuredClassifier):
-        raise ParameterError(f"A run is recorded of a linear model, not of {model!r}.")
+        raise ParameterError(f"`record` takes a linear model, not {model!r}.")
     read_rows(X)
     table = sparse.csr_matrix(X, dtype=np.float64)
     labels = exact_array(y)

@@ -198,10 +198,12 @@ def tune(
     """
     if not candidates:
         raise ParameterError("There is no candidate to choose.")
-    judge = _Judge(candidates[0], X, y, by, metric, delay, share, folds, passes, seed, stratified)
+    tried = _Candidates(
+        candidates[0], X, y, by, metric, delay, share, folds, passes, seed, stratified
+    )
     for candidate in candidates:
-        judge.hear(candidate)
-    return judge.verdict()
+        tried.add(candidate)
+    return tried.result()
 
 
 def line_search(
@@ -226,25 +228,25 @@ def line_search(
             f"A line search needs a number above 0 to begin at. {parameter!r} is {start!r}."
         )
     check_value(1 < factor < math.inf, "factor", factor, "> 1")
-    judge = _Judge(model, X, y, **how)
-    judge.hear(model)
+    tried = _Candidates(model, X, y, **how)
+    tried.add(model)
     for direction in (factor, 1 / factor):
         value, place = float(start), 0
-        while judge.best() == place:
+        while tried.best() == place:
             value *= direction
             if not 1e-100 < value < 1e100:
                 break
             [candidate] = grid(model, {parameter: [value]})
-            judge.hear(candidate, may_fail=True)
-            place = len(judge.values) - 1
-        if judge.best() > 0:  # up was better: there is no need to go down
+            tried.add(candidate, may_fail=True)
+            place = len(tried.values) - 1
+        if tried.best() > 0:  # up was better: there is no need to go down
             break
-    return judge.verdict()
+    return tried.result()
 
 
 @dataclasses.dataclass
-class _Judge:
-    """Hears candidates one after the other, all by the same rows."""
+class _Candidates:
+    """Candidates, each tried on the same rows."""
 
     example: Any
     X: Any
@@ -270,7 +272,7 @@ class _Judge:
         if by == "validation":
             self.train, self.test = self._held_out()
 
-    def hear(self, candidate: Any, *, may_fail: bool = False) -> None:
+    def add(self, candidate: Any, *, may_fail: bool = False) -> None:
         """Add a candidate's value; of one that may fail, and does, it is NaN."""
         try:
             with warnings.catch_warnings():
@@ -290,8 +292,8 @@ class _Judge:
         """Which is the best so far; of equal ones the first."""
         return _best(self.values, self.metric)
 
-    def verdict(self) -> Tuning:
-        """The best has learned."""
+    def result(self) -> Tuning:
+        """The best candidate, which has learned."""
         best = self.best()
         model = self.models[best]
         if model is None:

@@ -50,7 +50,12 @@ class WeightedMajorityClassifier(VotingExperts):
     `HedgeClassifier`, whose rate falls; `FixedShareClassifier` where the best expert changes.
     """
 
-    beta: float = number(default=0.5, doc="What a mistake leaves of a weight.", above=0, below=1)
+    beta: float = number(
+        default=0.5,
+        doc="Factor by which a mistake multiplies an expert's weight.",
+        above=0,
+        below=1,
+    )
 
     def _weights(self, state: State, losses: Array) -> Array:
         return exponential(state, losses, np.full(len(losses) + 1, -np.log(self.beta)))
@@ -69,7 +74,9 @@ class HedgeClassifier(VotingExperts):
     """
 
     eta: float | None = number(
-        default=None, doc="Rate of the weights; None: sqrt(8 ln N / t), which falls.", above=0
+        default=None,
+        doc="Learning rate of the weights; None: sqrt(8 ln N / t), which falls.",
+        above=0,
     )
 
     def _weights(self, state: State, losses: Array) -> Array:
@@ -89,9 +96,12 @@ class FixedShareClassifier(VotingExperts):
     Use it under drift. Instead: `HedgeClassifier` where one expert is best throughout.
     """
 
-    eta: float = number(default=0.5, doc="Rate of the weights.", above=0)
+    eta: float = number(default=0.5, doc="Learning rate of the weights.", above=0)
     share: float = number(
-        default=0.01, doc="Part of the weights that is shared out after each row.", above=0, below=1
+        default=0.01,
+        doc="Share of the weights redistributed over all experts after each row.",
+        above=0,
+        below=1,
     )
 
     def _weights(self, state: State, losses: Array) -> Array:
@@ -179,7 +189,7 @@ class HedgeRegressor(AveragingExperts):
     3.8
     """
 
-    eta: float = number(default=0.5, doc="Rate of the weights.", above=0)
+    eta: float = number(default=0.5, doc="Learning rate of the weights.", above=0)
     low: float | None = number(default=None, doc=LOW)
     high: float | None = number(default=None, doc=HIGH)
 
@@ -202,9 +212,12 @@ class FixedShareRegressor(AveragingExperts):
     (2,)
     """
 
-    eta: float = number(default=0.5, doc="Rate of the weights.", above=0)
+    eta: float = number(default=0.5, doc="Learning rate of the weights.", above=0)
     share: float = number(
-        default=0.01, doc="Part of the weights that is shared out after each row.", above=0, below=1
+        default=0.01,
+        doc="Share of the weights redistributed over all experts after each row.",
+        above=0,
+        below=1,
     )
     low: float | None = number(default=None, doc=LOW)
     high: float | None = number(default=None, doc=HIGH)

@@ -43,7 +43,7 @@ class MixtureClassifier(CompositeProbabilities, CompositeClassifier, Experts):
 
     share: float = number(
         default=0.0,
-        doc="Part of the weights that is shared out after each row.",
+        doc="Share of the weights redistributed over all experts after each row.",
         at_least=0,
         below=1,
     )

@@ -42,15 +42,15 @@ class OnlineToBatch(Composite):
         default=None,
         allowed="None or a learner",
         accepts=lambda v: v is None or is_learner(v),
-        doc="What learns; None: Passive-Aggressive, whose last weights depend on the last rows.",
+        doc="The learner; None: Passive-Aggressive, whose last weights depend on the last rows.",
     )
     use: Literal["last", "average", "best"] = choice(
         default="average",
         options=("last", "average", "best"),
-        doc="Predict as the learner is now, by all copies together, or by the best copy.",
+        doc="Predict with the current learner, with all copies together, or with the best copy.",
     )
     snapshots: int = integer(
-        default=8, doc="The most copies that are kept, at equal distances.", at_least=2
+        default=8, doc="Maximum number of copies kept, at equal distances.", at_least=2
     )
 
     family: ClassVar[str] = "experts"

@@ -80,8 +80,6 @@ class InformationGain(Selector):
     def _learn_array(self, X: Any, y: Any, sample_weight: Any, first: bool | None) -> Self:
         self._check_parameters()
         array, names = self._read(X, first)
-        if y is None:
-            raise DataError("requires y to be passed, but the target y is None")
         labels = read_labels(y, array.shape[0])
         weights = read_weights(sample_weight, array.shape[0])
         if first and weights is not None and not weights.any():

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from yarrow.data.arrays import check_columns, check_finite, read_rows
+from yarrow.data.arrays import check_columns, check_finite, first_text, read_rows
 from yarrow.data.frames import dict_rows, frame_like, labels_of_columns, new_frame
 from yarrow.errors import DataError, about_row, check_value, not_fitted
 from yarrow.estimator import Estimator
@@ -182,9 +182,7 @@ class ColumnTransformer(Transformer):
 
     def _text_name(self) -> str | None:
         """A feature that is called by a text, if one was learned."""
-        return next(
-            (name for name in self.__dict__.get("_slots", ()) if isinstance(name, str)), None
-        )
+        return first_text(self.__dict__.get("_slots", ()))
 
     def _column_names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)

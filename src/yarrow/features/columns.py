@@ -64,7 +64,7 @@ class Columns(Transformer):
         default=("",),
         allowed="a list of texts",
         accepts=_are_texts,
-        doc="Texts that mean that there is no value, as None and NaN do.",
+        doc="Texts that stand for a missing value, as None and NaN do.",
     )
     when_missing: Literal["ignore", "indicate", "error"] = choice(
         default="ignore",

@@ -257,9 +257,7 @@ class OnlineStandardScaler(OnlineScaler):
     {'height': 1.5}
     """
 
-    with_mean: bool = flag(
-        default=False, doc="Take off the mean first; needs rows that are not sparse."
-    )
+    with_mean: bool = flag(default=False, doc="Subtract the mean first; needs dense rows.")
     with_std: bool = flag(default=True, doc="Divide by the standard deviation.")
 
     _blank = (0.0, 0.0, 0.0)  # count, mean and sum of squared deviations of the stated values

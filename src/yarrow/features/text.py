@@ -68,7 +68,7 @@ class TextFeatures(Transformer):
         options=("count", "binary", "log"),
         doc="A feature's value: its count, 1, or 1 + ln(count).",
     )
-    lowercase: bool = flag(default=True, doc="Make no difference between upper and lower case.")
+    lowercase: bool = flag(default=True, doc="Ignore case.")
     n_features: int | None = integer(
         default=None, doc="Hash names to that many columns; by default keep names.", at_least=1
     )

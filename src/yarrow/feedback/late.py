@@ -181,7 +181,7 @@ class LateLabels(Saved, Shared):
             raise ParameterError(f"A ticket or its number is needed. Got {ticket!r} instead.")
         known = number in self._waiting or number in self._learned
         if not known and not _LEAST <= number < 2 * _LEAST:
-            raise DataError(f"There has been no ticket {number}.")
+            raise DataError(f"There is no ticket {number}.")
         return int(number)
 
     def _now(self) -> float:

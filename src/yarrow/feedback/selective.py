@@ -45,7 +45,7 @@ class SelectiveClassifier(CompositeClassifier, Composite):
         default=None,
         allowed="None or a linear classifier of Yarrow",
         accepts=lambda v: v is None or isinstance(v, LinearClassifier),
-        doc="What learns; None: AROW.",
+        doc="The learner; None: AROW.",
     )
     ask: Literal["margin", "variance", "random"] = choice(
         default="margin",
@@ -53,7 +53,7 @@ class SelectiveClassifier(CompositeClassifier, Composite):
         doc="What decides whether a label is asked for.",
     )
     b: float = number(
-        default=1.0, doc="The larger, the more is asked: the margin asked about every second time.",
+        default=1.0, doc="The larger, the more labels are asked for; at this margin half of them.",
         above=0,
     )  # fmt: skip
     _: dataclasses.KW_ONLY

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from yarrow.composite.base import Composite, State
 from yarrow.composite.supervised import CompositeClassifier
-from yarrow.data.arrays import Array
+from yarrow.data.arrays import Array, labels_of
 from yarrow.data.draws import normalised
 from yarrow.data.labels import named
 from yarrow.errors import DataError
@@ -49,15 +49,22 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         default=None,
         allowed="None or a learner that predicts probabilities",
         accepts=lambda v: v is None or is_learner(v),
-        doc="What predicts; None: AROW.",
+        doc="The learner; None: AROW.",
     )
     coverage: float = number(
-        default=0.9, doc="How often a set shall hold the true class.", above=0, below=1
+        default=0.9,
+        doc="Target coverage: how often a set should contain the true class.",
+        above=0,
+        below=1,
     )
     rate: float = number(
-        default=0.02, doc="How fast the sets follow: larger for drift, smaller for calm.", above=0
+        default=0.02,
+        doc="Learning rate of the threshold: larger under drift, smaller without.",
+        above=0,
     )
-    adapt: bool = flag(default=True, doc="Follow what was covered, or believe the probabilities.")
+    adapt: bool = flag(
+        default=True, doc="Adapt to the observed coverage, or trust the probabilities."
+    )
     _: dataclasses.KW_ONLY
 
     family: ClassVar[str] = "feedback"
@@ -162,9 +169,7 @@ class PredictionSetClassifier(CompositeClassifier, Composite):
         `classes` are all that may ever come, which a learner of scikit-learn must be told.
         """
         rows = self._read(X)
-        if y is None:
-            raise DataError("This estimator requires y to be passed, but the target y is None.")
-        batch = self._batch(rows, self._names_of(rows), y, classes=classes)
+        batch = self._batch(rows, self._names_of(rows), labels_of(y), classes=classes)
         return self._change(lambda twin: twin._progressive_sets(batch))  # type: ignore[no-any-return]
 
     def _progressive_sets(self, batch: Batch) -> tuple[Array, list[list[Any]]]:

@@ -85,7 +85,7 @@ def _column_blocks(
             yield _categories(f"{path}.{part}", numbers)
     else:
         raise DataError(
-            f"a column of type {kind} makes no features; drop it", source=batch.source, field=path
+            f"a column of type {kind} cannot be a feature; drop it", source=batch.source, field=path
         )
 
 

@@ -83,7 +83,7 @@ class KernelPerceptron(AffineKernelClassifier):
     removal: Literal["oldest", "random"] = choice(
         default="oldest",
         options=("oldest", "random"),
-        doc="Who goes beyond the budget; at random it has a mistake bound under drift.",
+        doc="Which row leaves when the budget is full; 'random' has a mistake bound under drift.",
     )
 
     core_rule = "perceptron"
@@ -123,7 +123,7 @@ class KernelNORMAClassifier(AffineKernelClassifier):
     eta0: float = first_step(0.5, "; below 1/l2")
     power: float = step_power()
     l2: float = number(default=1e-3, doc="Weight of |f|**2/2 in the objective.", above=0)
-    rho: float = number(default=1.0, doc="The margin asked for, unless nu is given.", at_least=0)
+    rho: float = number(default=1.0, doc="The required margin, unless nu is given.", at_least=0)
     nu: float | None = number(
         default=None, doc="Share of rows that may stay below the margin.", above=0, below=1
     )
@@ -146,7 +146,7 @@ class KernelRegularizedPAClassifier(ForgettingRule, AffineKernelClassifier):
     Use it under drift. Instead: `KernelPassiveAggressiveClassifier` where nothing drifts.
     """
 
-    alpha: float = number(default=0.001, doc="How much an update forgets.", above=0)
+    alpha: float = number(default=0.001, doc="How much each update shrinks old weights.", above=0)
     C: float | None = price_or_none()
     update: UpdateOn = update_on()
 

@@ -122,11 +122,11 @@ class KernelAROWClassifier(KernelClassifier):
     [0, 1, 1, 0]
     """
 
-    r: float = number(default=1.0, doc="Caution: how little one row may change.", above=0)
+    r: float = number(default=1.0, doc="Caution: the larger, the smaller each update.", above=0)
     loss: Literal["squared_hinge", "hinge"] = choice(
         default="squared_hinge",
         options=("squared_hinge", "hinge"),
-        doc="What a short margin costs.",
+        doc="Loss function of the margin.",
     )
 
     _expansion: ClassVar[type[Expansion]] = _Gaussian

@@ -14,9 +14,7 @@ from typing import Any, ClassVar, Self
 from yarrow import _core
 from yarrow.base.hyperparameters import declared_classes, passes, seed, shuffling
 from yarrow.base.state_estimator import ScoringClassifier
-from yarrow.data.arrays import (
-    Array,
-)
+from yarrow.data.arrays import Array, first_text
 from yarrow.data.dict_rows import Row
 from yarrow.data.labels import array_of, in_order, named, order_of
 from yarrow.errors import DataError, ParameterError, about_row
@@ -61,7 +59,7 @@ class KernelClassifier(ScoringClassifier):
     degree: int = integer(default=3, doc="Power of the polynomial kernel.", at_least=1)
     coef0: float = number(default=1.0, doc="Constant of the polynomial kernel.", at_least=0)
     budget: int | None = integer(
-        default=None, doc="The most rows that are kept; None: no limit.", at_least=1
+        default=None, doc="Maximum number of support vectors; None: no limit.", at_least=1
     )
     fit_intercept: bool = flag(default=True, doc="Add a constant to the kernel.")
     intercept_scaling: float = number(default=1.0, doc="The square root of that constant.", above=0)
@@ -196,8 +194,7 @@ class KernelClassifier(ScoringClassifier):
     def _text_name(self) -> str | None:
         """A feature that is called by a text, if a row that is kept has one."""
         state = self.__dict__.get("_state")
-        names = () if state is None else state.supports.features
-        return next((name for name in names if isinstance(name, str)), None)
+        return None if state is None else first_text(state.supports.features)
 
     # -- what was learned -------------------------------------------------------------------------
 

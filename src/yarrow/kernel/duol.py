@@ -55,7 +55,9 @@ class DUOLClassifier(KernelClassifier):
     """
 
     C: float = number(default=1.0, doc="The largest coefficient of a row.", above=0)
-    rho: float = number(default=0.0, doc="How much of a conflict is needed.", at_least=0)
+    rho: float = number(
+        default=0.0, doc="Conflict above which the support vector is updated, too.", at_least=0
+    )
 
     _expansion: ClassVar[type[Expansion]] = _WithMargins
 

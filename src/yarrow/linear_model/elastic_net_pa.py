@@ -43,9 +43,11 @@ class ElasticNetPAClassifier(ForgettingRule, OneVersusRest, LinearClassifier):
     family = "constrained"
     class_weight_fails = HARD
 
-    alpha: float = number(default=0.001, doc="How much an update forgets.", at_least=0)
+    alpha: float = number(
+        default=0.001, doc="How much each update shrinks old weights.", at_least=0
+    )
     l1: float = number(
-        default=0.001, doc="How much an update takes off every absolute weight.", at_least=0
+        default=0.001, doc="How much each update subtracts from every absolute weight.", at_least=0
     )
     C: float | None = price_or_none()
     update: UpdateOn = update_on()

@@ -38,7 +38,9 @@ class SGFTClassifier(ProximalClassifier):
     l1: float = l1_strength()
     p: float = number(default=2.0, doc=NORM, at_least=1, or_infinite=True)
     cap: float = number(default=500.0, doc=CAP, above=0)
-    cumulative: bool = flag(default=False, doc="Weights at zero owe what they could not pay.")
+    cumulative: bool = flag(
+        default=False, doc="Weights at zero still owe the penalty that they could not pay."
+    )
     loss: Loss = loss()
     eta0: float = first_step()
     power: float = step_power()

@@ -84,7 +84,7 @@ class OGDRegressor(AffineLoop, LinearRegressor):
     loss: Literal["squared", "epsilon_insensitive", "squared_epsilon_insensitive"] = choice(
         default="squared",
         options=("squared", "epsilon_insensitive", "squared_epsilon_insensitive"),
-        doc="What an error costs; the last two count what exceeds epsilon.",
+        doc="Loss function of the error; the last two count what exceeds epsilon.",
     )
     epsilon: float = error_margin()
     radius: float | None = number(default=None, doc=RADIUS, above=0)
@@ -166,7 +166,7 @@ class NORMAClassifier(AffineFamily, LinearClassifier):
     eta0: float = first_step(0.5, "; below 1/l2")
     power: float = step_power()
     l2: float = number(default=1e-3, doc=L2, above=0)
-    rho: float = number(default=1.0, doc="The margin asked for, unless nu is given.", at_least=0)
+    rho: float = number(default=1.0, doc="The required margin, unless nu is given.", at_least=0)
     nu: float | None = number(
         default=None, doc="Share of rows that may stay below the margin.", above=0, below=1
     )

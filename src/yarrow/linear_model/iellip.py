@@ -29,7 +29,7 @@ class IELLIPClassifier(Averaging, ConfidenceClassifier):
     }
 
     c: float = number(
-        default=0.5, doc="How much the ellipsoid narrows at the first update.", at_least=0, below=1
+        default=0.5, doc="How much the first update shrinks the ellipsoid.", at_least=0, below=1
     )
     b: float = number(
         default=0.99, doc="How fast that share falls with each update.", above=0, at_most=1

@@ -40,9 +40,7 @@ class L1ConstrainedPAClassifier(OneVersusRest, LinearClassifier):
     class_weight_fails = HARD
     family = "constrained"
 
-    beta: float = number(
-        default=10.0, doc="The most that all absolute weights may sum up to.", above=0
-    )
+    beta: float = number(default=10.0, doc="Maximum L1 norm of the weights.", above=0)
 
     core_learner = "l1_constrained"
     core_rule = "l1_constrained"

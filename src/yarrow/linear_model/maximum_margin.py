@@ -25,12 +25,12 @@ class ALMAClassifier(AffineFamily, LinearClassifier):
 
     alpha: float = number(
         default=0.9,
-        doc="By which part of the largest margin it may fall short.",
+        doc="Fraction of the largest margin that may be given up; smaller is slower.",
         above=0,
         at_most=1,
     )
     B: float | None = number(
-        default=None, doc="The first margin asked for; None: sqrt(8)/alpha.", above=0
+        default=None, doc="The required margin at first; None: sqrt(8)/alpha.", above=0
     )
     C: float = number(default=math.sqrt(2), doc="The first step's size.", above=0)
 

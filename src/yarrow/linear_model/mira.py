@@ -34,7 +34,7 @@ class MIRAClassifier(AffineFamily, RivalsClassifier):
 
     row_costs = "O(nnz), and k log k for k rivals"
     is_dear = True
-    margin: float = number(default=0.0, doc="The margin asked for; the paper's is 0.", at_least=0)
+    margin: float = number(default=0.0, doc="The required margin; the paper's is 0.", at_least=0)
     _: dataclasses.KW_ONLY
     multiclass: Multiclass = strategies("all", "topk", "top1", "ovr")
 

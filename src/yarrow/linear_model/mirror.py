@@ -80,12 +80,12 @@ class ALMApClassifier(OneVersusRest, LinearClassifier):
     p: float = number(default=3.0, doc=NORM, at_least=2, at_most=100)
     alpha: float = number(
         default=0.9,
-        doc="Share of the largest margin that may be missed; small is slow.",
+        doc="Fraction of the largest margin that may be given up; smaller is slower.",
         above=0,
         at_most=1,
     )
     B: float | None = number(
-        default=None, doc="Scale of the margin asked for; None: sqrt(8) / alpha.", above=0
+        default=None, doc="Scale of the required margin; None: sqrt(8) / alpha.", above=0
     )
     C: float = number(default=math.sqrt(2), doc="Scale of the steps.", above=0)
 

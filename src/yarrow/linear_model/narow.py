@@ -20,7 +20,7 @@ class NAROWClassifier(Averaging, ConfidenceClassifier):
     """
 
     b: float = number(
-        default=1.0, doc="Rows whose variance is above 1/b narrow the covariance.", above=0
+        default=1.0, doc="Only rows whose variance is above 1/b shrink the covariance.", above=0
     )
     covariance: Covariance = covariance("diagonal", "projected", "full")
 

@@ -31,7 +31,7 @@ class NHERDClassifier(Averaging, ConfidenceClassifier):
     covariance: Literal["exact", "project", "drop", "full"] = choice(
         default="exact",
         options=("exact", "project", "drop", "full"),
-        doc="The best diagonal map, the diagonal of the precision or of the covariance; or all.",
+        doc="What is kept: the best diagonal, the precision's (project), its own (drop), or all.",
     )
 
     def _kind(self) -> _core.Learner:

@@ -34,7 +34,7 @@ class OneClassPassiveAggressive(OneScore, LinearModel):
     """
 
     radius: float = number(default=1.0, doc="Radius of the ball, or the largest.", above=0)
-    C: float = price("a row that stays outside")
+    C: float = price("a row outside the ball")
     variant: PAVariant = pa_variant()
     _: dataclasses.KW_ONLY
     learn_radius: bool = flag(

@@ -41,7 +41,7 @@ class PassiveAggressiveRanker(AffineFamily, OneScore, LinearModel):
     """
 
     row_costs = "its pairs"
-    C: float = price("a pair that keeps a loss")
+    C: float = price("a pair that violates its margin")
     variant: PAVariant = pa_variant()
     _: dataclasses.KW_ONLY
     fit_intercept: bool = flag(default=False, doc="No effect: a constant in both scores cancels.")

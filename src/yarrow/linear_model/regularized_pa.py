@@ -21,7 +21,7 @@ class RegularizedPAClassifier(ForgettingRule, AffineFamily, LinearClassifier):
     too large.
     """
 
-    alpha: float = number(default=0.001, doc="How much an update forgets.", above=0)
+    alpha: float = number(default=0.001, doc="How much each update shrinks old weights.", above=0)
     C: float | None = price_or_none()
     update: UpdateOn = update_on()
 

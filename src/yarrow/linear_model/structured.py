@@ -72,7 +72,7 @@ class StructuredClassifier(CoreEstimator):
     )
     cost: Any = _function(
         allowed="None or a function (true, other) that returns a number >= 0",
-        doc="The margin asked for over a wrong output; None: 1.",
+        doc="The required margin over a wrong output; None: 1.",
     )
     rival: Literal["prediction", "max_loss"] = choice(
         default="prediction",

@@ -37,7 +37,9 @@ class VotedPerceptron(OneVersusRest, LinearClassifier):
     )
 
     max_vectors: int | None = integer(
-        default=None, doc="The most weight vectors that vote, per class; None: all.", at_least=1
+        default=None,
+        doc="Maximum number of weight vectors that vote, per class; None: all.",
+        at_least=1,
     )
 
     family = "voted"

@@ -104,7 +104,7 @@ def _by_time(n: int, delay: Any, times: Any, arrives: Any) -> tuple[Array, Array
         arrival = clock + wait
     else:
         if not (isinstance(delay, (int, np.integer)) and delay == 0):
-            raise ParameterError("delay=... and arrives=... exclude each other.")
+            raise ParameterError("Give either delay=... or arrives=..., not both.")
         arrival = _times(arrives, n, "arrives")
         if (arrival.dtype.kind == "M") != (clock.dtype.kind == "M"):
             raise DataError("times and arrives must both be numbers, or both dates.")

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from yarrow._core import MOST_COMPLAINTS
 from yarrow.data.arrays import Array, exact_array
 from yarrow.errors import DataError
 from yarrow.lazy import np
@@ -14,9 +15,6 @@ from yarrow.online.results import ProgressiveResult, Wanted
 if TYPE_CHECKING:
     from yarrow.io.formats import OpenedSource
     from yarrow.metrics import Metric
-
-#: complaints about rows that were skipped
-COMPLAINTS_KEPT = 5
 
 
 class Ledger:
@@ -119,7 +117,7 @@ class Skipping:
     def also(self, skipped: int, complaints: list[str]) -> None:
         """Count what somebody else has left out."""
         self.skipped += skipped
-        self.complaints = [*self.complaints, *complaints][:COMPLAINTS_KEPT]
+        self.complaints = [*self.complaints, *complaints][:MOST_COMPLAINTS]
 
 
 @dataclasses.dataclass

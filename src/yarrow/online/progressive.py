@@ -9,10 +9,9 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar, NamedTuple
 
 from yarrow import _core
-from yarrow.data.arrays import Array, Rows, feature_names, read_weights
+from yarrow.data.arrays import Array, Rows, feature_names, labels_of, read_weights
 from yarrow.data.frames import rows_in, series_like
 from yarrow.data.labels import Labels
-from yarrow.errors import DataError
 from yarrow.io.row_reader import rows_for
 from yarrow.lazy import np
 from yarrow.online.batch import Batch
@@ -101,13 +100,6 @@ class ProgressiveMixin:
             return series_like(X, np.full(rows_in(X), self.nothing))
         rows = rows_for(self, X, self._by_core)
         return series_like(X, self._predict_rows(rows, feature_names(X, rows)))
-
-
-def labels_of(y: Any) -> Any:
-    """The labels, if there are any."""
-    if y is None:
-        raise DataError("This estimator requires y to be passed, but the target y is None.")
-    return y
 
 
 class CoreResult(NamedTuple):

@@ -69,7 +69,7 @@ def error_by_stretch(comparison: Comparison, width: float) -> tuple[Figure, str]
     figure, above = _over_rows(comparison, curves, named, "in each twentieth", width)
     note = "Each twentieth of the stream by itself: where the errors were made."
     if above:
-        said = ", ".join(queries.short_name(item.learner) for item in above)
+        said = ", ".join(queries.display_name(item.learner) for item in above)
         note += f" Above the chart at the end: {said}."
     return figure, note
 
@@ -105,7 +105,7 @@ def _over_rows(
     above = [item for item in named if curves[item.name][-1][1] > high]
     series = [
         Series(
-            queries.short_name(item.learner),
+            queries.display_name(item.learner),
             curves[item.name],
             strong=item is chosen,
             plain=queries.is_baseline(item),
@@ -115,7 +115,7 @@ def _over_rows(
     ]
     names = {item.name for item in named}
     series += [
-        Series(queries.short_name(item.learner), curves[item.name], quiet=True)
+        Series(queries.display_name(item.learner), curves[item.name], quiet=True)
         for item in queries.contenders(comparison)
         if item.name in curves and item.name not in names
     ]
@@ -163,7 +163,7 @@ def _trade_off(
     spots = []
     for item in shown:
         error = queries.error(item, regression)
-        name, value = queries.short_name(item.learner), error if regression else 1 - error
+        name, value = queries.display_name(item.learner), error if regression else 1 - error
         spots.append(Spot(name, getattr(item, field), value, item.family, item is chosen))
     word = queries.error_word(regression) if regression else "accuracy"
     figure = scatter(
@@ -186,7 +186,7 @@ def _trade_off(
     if at_zero:
         note += (
             " Without a place on this axis:"
-            f" {', '.join(queries.short_name(item.learner) for item in at_zero)}."
+            f" {', '.join(queries.display_name(item.learner) for item in at_zero)}."
         )
     return figure, note
 
@@ -216,7 +216,7 @@ def calibration(comparison: Comparison, width: float) -> tuple[Figure, str] | No
     found = queries.calibrated(comparison)
     if not found:
         return None
-    curves = {queries.short_name(o.learner): (o.calibration or {})["curve"] for o in found}
+    curves = {queries.display_name(o.learner): (o.calibration or {})["curve"] for o in found}
     figure = reliability(
         curves, title="Right against confidence", width=width, height=min(400, width)
     )
@@ -241,11 +241,11 @@ def mean_ranks(comparison: Comparison) -> tuple[Figure, str] | None:
     if total - len(shown) == 1:
         shown = list(range(total))
     figure = rank_diagram(
-        [queries.short_name(learners[i]) for i in shown],
+        [queries.display_name(learners[i]) for i in shown],
         [ranks["mean_ranks"][i] for i in shown],
         ranks["critical_difference"],
         title=f"Mean ranks over {ranks['over']}",
-        strong=queries.short_name(comparison.recommendation.get("learner") or ""),
+        strong=queries.display_name(comparison.recommendation.get("learner") or ""),
     )
     note = f"Mean rank by error over {ranks['over']}; 1 is best. "
     note += "A bar joins learners whose ranks do not differ significantly."
@@ -263,14 +263,14 @@ def rivals(comparison: Comparison, width: float) -> tuple[Figure, str] | None:
     learners = {item.name: item.learner for item in comparison.outcomes}
     items = [
         Difference(
-            queries.short_name(learners.get(rival["name"], rival["name"])),
+            queries.display_name(learners.get(rival["name"], rival["name"])),
             rival["difference"],
             rival["low"],
             rival["high"],
         )
         for rival in found[:MOST_RIVALS]
     ]
-    name = queries.short_name(comparison.recommendation.get("learner") or "")
+    name = queries.display_name(comparison.recommendation.get("learner") or "")
     axis = Axis(f"{queries.error_word(regression)} above {name}", percent=not regression)
     figure = differences(items, title=f"Rivals of {name}", axis=axis, width=width)
     baselines = sum(rival.get("family") == "baseline" for rival in found)
@@ -311,7 +311,7 @@ def _not_far_behind(found: Sequence[Outcome], regression: bool) -> list[Outcome]
 
 def _with_error(item: Outcome, regression: bool) -> str:
     said = queries.error_text(queries.error(item, regression), regression)
-    return f"{queries.short_name(item.learner)} {said}"
+    return f"{queries.display_name(item.learner)} {said}"
 
 
 def _sentence_case(text: str) -> str:

@@ -107,10 +107,10 @@ def calibrated(comparison: Comparison) -> list[Outcome]:
     return sorted(found, key=lambda item: item is not chosen)
 
 
-def short_name(learner: str) -> str:
+def display_name(learner: str) -> str:
     """A learner in a table or figure: its class without the word that all share.
 
-    >>> short_name("AROWClassifier"), short_name("PassiveAggressiveRegressor")
+    >>> display_name("AROWClassifier"), display_name("PassiveAggressiveRegressor")
     ('AROW', 'PA')
     """
     for ending in ("Classifier", "Regressor"):

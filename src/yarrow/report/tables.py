@@ -199,7 +199,7 @@ def facts(comparison: Comparison) -> Table:
 
 
 def _learner(outcome: Outcome) -> Cell:
-    return Cell(queries.short_name(outcome.learner))
+    return Cell(queries.display_name(outcome.learner))
 
 
 def _settings(outcome: Outcome) -> Cell:

@@ -45,9 +45,9 @@ def class_named(kind: Any, name: Any) -> Any:
     raise ModelFileError(f"holds no model that this version knows ({kind!r}, {name!r})")
 
 
-#: kinds of learners that commands teach, and those that they do not, with the reason
-_TAUGHT = ("model", "kernel", "experts", "feedback")
-_NOT_TAUGHT = {
+#: kinds of learners that learn rows with labels, and those that do not, with the reason
+LEARN_LABELS = ("model", "kernel", "experts", "feedback")
+_LEARN_OTHERWISE = {
     "bandit": "learns from right or wrong alone, which the rows of a file do not tell one by one: "
     "compare it with yarrow compare, where labels play that part, or use it in Python",
 }
@@ -78,18 +78,18 @@ def means(word: str, class_name: str) -> bool:
 
 @functools.cache
 def learners() -> dict[str, Any]:
-    """All learners that commands teach, by their short names; this loads every one of them."""
-    classes = [item for kind in _TAUGHT for item in offered(kind).items()]
+    """All learners of rows with labels, by their short names; this loads every one of them."""
+    classes = [item for kind in LEARN_LABELS for item in offered(kind).items()]
     return dict(sorted((short_name(name), cls) for name, cls in classes))
 
 
 def learner_named(name: str) -> Any:
     """A learner by its short name or that of its class; no other is loaded."""
-    for kind in (*_TAUGHT, *_NOT_TAUGHT):
+    for kind in (*LEARN_LABELS, *_LEARN_OTHERWISE):
         module = import_module(f"yarrow.{PACKAGES[kind]}")
         for class_name in filter(functools.partial(means, name), module.__all__):
-            if kind in _NOT_TAUGHT:
-                raise ParameterError(f"{class_name} {_NOT_TAUGHT[kind]}.")
+            if kind in _LEARN_OTHERWISE:
+                raise ParameterError(f"{class_name} {_LEARN_OTHERWISE[kind]}.")
             cls = getattr(module, class_name)
             if _is_offered(cls):
                 return cls

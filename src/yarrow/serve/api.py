@@ -40,7 +40,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 _OFTEN = ("predict", "learn", "feedback")
 _LARGE = 1 << 18  # bytes of a message that others need not wait for
 _BODIES = 8  # of the largest size, that may be in memory at once
-_told = logging.getLogger("yarrow.serve")
+_logger = logging.getLogger("yarrow.serve")
 
 
 @functools.cache
@@ -65,7 +65,9 @@ class Api:
         self._answers: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
         handlers = [(endpoint, self._handler(endpoint)) for endpoint in ENDPOINTS]
-        self._often = {(e.method, e.says): handle for e, handle in handlers if e.says in _OFTEN}
+        self._often = {
+            (e.method, e.operation): handle for e, handle in handlers if e.operation in _OFTEN
+        }
         self.app = Starlette(
             routes=[Route(e.path, handle, methods=[e.method]) for e, handle in handlers],
             lifespan=self._lifespan,
@@ -143,16 +145,18 @@ class Api:
             except ServiceError as error:
                 response = _problem(str(error), error.status)
             except (msgspec.ValidationError, msgspec.DecodeError) as error:
-                response = _problem(f"The request body is not what it should be: {error}.", 400)
+                response = _problem(f"Invalid request body: {error}.", 400)
             except (UnicodeError, RecursionError):
                 response = _problem("The request body must be JSON in UTF-8, not too deep.", 400)
             except YarrowError as error:
                 response = _problem(str(error), 422)
             except Exception as error:  # a defect: one request's, not the service's
-                _told.exception("defect")
+                _logger.exception("defect")
                 response = _problem(f"Internal error: {type(error).__name__}.", 500)
             self._held -= request.scope.pop("yarrow.held", 0)
-            self.metrics.count(endpoint.says, response.status_code, time.perf_counter() - began)
+            self.metrics.count(
+                endpoint.operation, response.status_code, time.perf_counter() - began
+            )
             return response
 
         return handle
@@ -164,11 +168,11 @@ class Api:
             client = self.tokens.check(self.header(request, b"authorization"), endpoint.right)
             self.rates.check(client or (request.client.host if request.client else ""))
             if request.scope["query_string"]:
-                check_query(endpoint.says, request.query_params)
+                check_query(endpoint.operation, request.query_params)
         found = await endpoint.act(self, request)
         if endpoint.right == "admin" and endpoint.method != "GET":
             fields = {"path": request.url.path, "token": client or None}
-            _told.info(endpoint.says, extra={"fields": fields})
+            _logger.info(endpoint.operation, extra={"fields": fields})
         if isinstance(found, Response):
             return found
         return Response(msgspec.json.encode(found), media_type="application/json")
@@ -200,7 +204,7 @@ class Api:
                     self._hold(request, len(part))
                     parts.append(part)
         except TimeoutError:
-            raise ServiceError("The body did not come in time.", 408) from None
+            raise ServiceError("The request body did not arrive in time.", 408) from None
         return b"".join(parts)
 
     def _hold(self, request: Request, size: int) -> None:
@@ -223,7 +227,7 @@ class Api:
             except StopAsyncIteration:
                 return
             except TimeoutError:
-                raise ServiceError("The body did not come in time.", 408) from None
+                raise ServiceError("The request body did not arrive in time.", 408) from None
             if part:
                 yield part
 
@@ -273,8 +277,10 @@ class Api:
 async def _no_such(request: Request, error: Exception) -> Response:
     """What Starlette refuses: a path, or a method of it."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    says = "has no" if status == 405 else "is no path of this service for"
-    return _problem(f"{request.url.path[:200]!r} {says} {request.method}.", status)
+    path = repr(request.url.path[:200])
+    if status == 405:
+        return _problem(f"{path} does not accept {request.method}.", status)
+    return _problem(f"There is no path {path}.", status)
 
 
 def _problem(sentence: str, status: int) -> Response:

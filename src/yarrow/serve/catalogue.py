@@ -107,7 +107,7 @@ async def _save(model: Model, learner: Any, path: str) -> None:
     try:
         await asyncio.to_thread(learner.save, path)
     except NotFittedError:
-        raise ServiceError(f"{model.name} has learned nothing so far, or by then.", 409) from None
+        raise ServiceError(f"{model.name} had learned nothing by then.", 409) from None
 
 
 class _Once(FileResponse):

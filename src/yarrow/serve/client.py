@@ -44,7 +44,9 @@ class Client:
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ServiceError(f"{url!r} is no address of a service: http://127.0.0.1:8787")
+            raise ServiceError(
+                f"{url!r} is not the address of a service, such as http://127.0.0.1:8787."
+            )
         self._made = functools.partial(
             http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection,
             parts.hostname, parts.port, timeout=timeout,

@@ -28,7 +28,7 @@ class Endpoint(NamedTuple):
     act: Callable[[Api, Request], Awaitable[Any]]
     takes: Any
     gives: Any  # a type, several, or None
-    says: str
+    operation: str  # its name in OpenAPI and in metrics
 
 
 async def undo(api: Api, request: Request) -> Any:

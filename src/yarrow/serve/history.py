@@ -76,8 +76,8 @@ def undoing(
         oldest = min(event for event, _ in targets)
         if model.champion.since >= oldest:
             raise ServiceError(
-                f"Event {oldest} is older than the file that {name} began with, which cannot "
-                "forget it.",
+                f"Event {oldest} came before the model file that {name} started from, so it "
+                "cannot be undone.",
                 409,
             )
         new = None if label is _RETRACT else pack(label)
@@ -104,7 +104,7 @@ def undoing(
             service.purge()
         oldest = min(event for event, _ in targets)
         for version in model.versions.values():
-            version.snapshots.remove_strangers()
+            version.snapshots.remove_unlisted()
             if version.since < oldest and (version.learner is not None or version.rebuilding):
                 service.rebuilder.request(version)
         service.watch.corrected(name, {event for event, _ in targets})
@@ -148,7 +148,7 @@ def proof(service: Service, name: str, event: int) -> dict[str, Any]:
     """That an erasure is one: hashes of the model before, after, and of one that never saw it."""
     stored = service.answer(event)
     if "before" not in stored:
-        raise ServiceError(f"Event {event} of {name} is no erasure.", 404)
+        raise ServiceError(f"Event {event} of {name} is not an erasure.", 404)
     after = _digest(as_of(service, name, event=event))
     never = _digest(as_of(service, name, event=event, from_start=True))
     return {"before": stored["before"], "after": after, "never_saw": never, "equal": after == never}

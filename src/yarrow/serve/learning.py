@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from yarrow._core import Account, Names, StreamLearnerF32, StreamLearnerF64
-from yarrow.base.supervised import SupervisedModel
+from yarrow.base.linear import SupervisedModel
 from yarrow.data.labels import kept
 from yarrow.errors import DataError, YarrowError
 from yarrow.io.formats import StreamFormat, text_reader
@@ -27,7 +27,7 @@ from yarrow.online.ledger import Skipping
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.log import BLOCK, Event
 
-_told = logging.getLogger("yarrow.serve")
+_logger = logging.getLogger("yarrow.serve")
 
 Format = Literal["jsonl", "svmlight", "vw"]
 FORMATS: tuple[Format, ...] = ("jsonl", "svmlight", "vw")
@@ -100,7 +100,7 @@ def row_of(row: Mapping[str, Any] | str, column: str | None = None) -> dict[Any,
     if not isinstance(row, str):
         return row  # type: ignore[return-value]
     if column is None:
-        raise ServiceError("A row that is a text needs a spec with one column of text.")
+        raise ServiceError("A row given as a text needs a spec with exactly one text column.")
     return {column: row}
 
 
@@ -141,7 +141,7 @@ def _defects_refuse() -> Iterator[None]:
     except (YarrowError, MemoryError):
         raise
     except Exception as error:
-        _told.exception("defect")
+        _logger.exception("defect")
         problem = f"The learner failed ({type(error).__name__}: {error}): leave this out."
         raise ServiceError(problem, 422) from error
 

@@ -404,9 +404,11 @@ def _open(path: str) -> sqlite3.Connection:
                 f"PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {_VERSION}; COMMIT;"
             )
         elif db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
-            raise ServiceError(f"{path}: is no log of yarrow serve.")
+            raise ServiceError(f"{path}: is not a log of yarrow serve.")
         elif version > _VERSION:
-            raise ServiceError(f"{path}: is of a newer Yarrow: pip install --upgrade yarrow-learn")
+            raise ServiceError(
+                f"{path}: was written by a newer Yarrow: pip install --upgrade yarrow-learn"
+            )
     except sqlite3.DatabaseError as error:
         db.close()
         raise ServiceError(f"{path}: cannot be opened as a log ({error}).", 500) from None

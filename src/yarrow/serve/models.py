@@ -77,7 +77,7 @@ class Models:
 
         def write() -> tuple[int, int]:
             if self.log.is_model(name):
-                raise ServiceError(f"There is a model {name!r} already.", 409)
+                raise ServiceError(f"A model {name!r} already exists.", 409)
             if len(self.models) >= self.most_models:
                 raise ServiceError(f"There are {self.most_models} models, which is the limit.", 507)
             number = self.log.next_number("models")
@@ -116,7 +116,7 @@ class Models:
             if version not in model.versions:
                 raise ServiceError(f"{name} has no version {version}.", 404)
             if model.versions[version].rebuilding:
-                raise ServiceError(f"Version {version} is still being made.", 409)
+                raise ServiceError(f"Version {version} is still being built.", 409)
             self.log.set_champion(model.number, version)
 
         def apply(_: None) -> dict[str, Any]:
@@ -150,7 +150,7 @@ class Models:
             with version.lock:
                 version.gone = True
                 self.forget(version)
-            version.snapshots.remove_strangers()
+            version.snapshots.remove_unlisted()
 
     # -- memory ----------------------------------------------------------------------------------
 
@@ -204,7 +204,7 @@ class Models:
             if number in model.versions:
                 continue
             snapshots = self._snapshots(number)
-            snapshots.remove_strangers()
+            snapshots.remove_unlisted()
             made = Version(number, model.number, json.loads(spec), since, snapshots)
             made.learned = since if learned is None else learned
             model.versions[number] = made
@@ -229,7 +229,7 @@ def _check_name(name: str) -> None:
     if odd or len(name) > _NAME_LENGTH or not name.isprintable() or len(parts) > 2:
         raise ServiceError(f"A model's name is 1 to {_NAME_LENGTH} letters without '/': {name!r}.")
     if parts[-1] in _VERBS and len(parts) == 2:
-        raise ServiceError(f"A key cannot be called {parts[1]!r}, as paths end so.")
+        raise ServiceError(f"A key cannot be called {parts[1]!r}, the name of an operation.")
 
 
 def _loaded(file: str | os.PathLike[str]) -> Any:

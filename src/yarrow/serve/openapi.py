@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from yarrow.serve.endpoints import Endpoint
 
 _WHOLE, _TEXT, _NUMBER = {"type": "integer", "minimum": 0}, {"type": "string"}, {"type": "number"}
-#: what stands behind the question mark, by operation
+#: query parameters, by operation
 _QUERIES: dict[str, dict[str, Any]] = {
     "predict": {"index_base": {"type": "integer", "enum": [0, 1]}},
     "learn": {"stream": _TEXT, "line": {"type": "integer", "minimum": 1}, "source": _TEXT,
@@ -39,12 +39,12 @@ _ANSWERS = {"download": _FILE, "metrics": "text/plain", "page": "text/html", "pa
 
 
 def check_query(operation: str, given: Iterable[str]) -> None:
-    """Refuse what is not known behind the question mark: it would be without effect."""
+    """Refuse unknown query parameters: they would have no effect."""
     known = _QUERIES.get(operation, {})
     for name in given:
         if name not in known:
-            takes = f"knows {', '.join(known)}" if known else "takes nothing"
-            raise ServiceError(f"{name[:80]!r} means nothing here: the path {takes} behind '?'.")
+            takes = ", ".join(known) or "none"
+            raise ServiceError(f"Unknown query parameter {name[:80]!r}; this path takes {takes}.")
 
 
 def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
@@ -80,14 +80,14 @@ def _operation(endpoint: Endpoint, known: dict[str, Any]) -> dict[str, Any]:
         schemas = [known[str(kind)] for kind in _kinds(endpoint.gives)]
         schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
         answer["content"] = {"application/json": {"schema": schema}}
-        if endpoint.says == "predict":  # of lines
+        if endpoint.operation == "predict":  # of lines
             answer["content"][_LINES[0]] = {"schema": _TEXT}
-    elif endpoint.says in _ANSWERS:
-        answer["content"] = {_ANSWERS[endpoint.says]: {"schema": _TEXT}}
+    elif endpoint.operation in _ANSWERS:
+        answer["content"] = {_ANSWERS[endpoint.operation]: {"schema": _TEXT}}
     else:
         answer["content"] = {"application/json": {"schema": {"type": "object"}}}
     found: dict[str, Any] = {
-        "operationId": endpoint.says + ("_of_key" if "key" in names else ""),
+        "operationId": endpoint.operation + ("_of_key" if "key" in names else ""),
         "summary": (endpoint.act.__doc__ or "").strip().split("\n")[0],
         "parameters": [
             {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
@@ -95,7 +95,7 @@ def _operation(endpoint: Endpoint, known: dict[str, Any]) -> dict[str, Any]:
         ]
         + [
             {"name": name, "in": "query", "required": False, "schema": schema}
-            for name, schema in _QUERIES.get(endpoint.says, {}).items()
+            for name, schema in _QUERIES.get(endpoint.operation, {}).items()
         ],
         "responses": {
             "200": answer,
@@ -105,7 +105,7 @@ def _operation(endpoint: Endpoint, known: dict[str, Any]) -> dict[str, Any]:
     }
     if endpoint.takes is not None:
         content = {"application/json": {"schema": known[str(endpoint.takes)]}}
-        content |= {kind: {"schema": _TEXT} for kind in _BODIES.get(endpoint.says, ())}
+        content |= {kind: {"schema": _TEXT} for kind in _BODIES.get(endpoint.operation, ())}
         found["requestBody"] = {"required": True, "content": content}
     if endpoint.right is not None:
         found["security"] = [{"token": []}]

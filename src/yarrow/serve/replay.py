@@ -31,7 +31,7 @@ from yarrow.serve.writer import Operation
 if TYPE_CHECKING:
     from yarrow.serve.service import Service
 
-_told = logging.getLogger("yarrow.serve")
+_logger = logging.getLogger("yarrow.serve")
 
 Refused = Callable[[int, YarrowError], None]
 _BET = 0.02  # on a row of a block
@@ -219,7 +219,7 @@ class Rebuilder:
             except _Superseded:
                 pass
             except Exception:  # one version's: the thread goes on with the others
-                _told.exception("a replay failed")
+                _logger.exception("a replay failed")
                 with version.lock:  # what is in memory has labels that were taken back
                     self._end(version, turn, self.service.forget)
 

@@ -216,7 +216,7 @@ async def _learn_stream(api: Api, request: Request, format: Any) -> messages.Str
 def whole(text: str) -> int:
     """The number that a path or a query gives."""
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise ServiceError(f"{text[:80]!r} should be a whole number.")
+        raise ServiceError(f"{text[:80]!r} is not a whole number.")
     return int(text)
 
 

@@ -23,7 +23,7 @@ from yarrow.serve.limits import Limits
 from yarrow.serve.service import Service
 from yarrow.serve.tokens import Tokens
 
-_told = logging.getLogger("yarrow.serve")
+_logger = logging.getLogger("yarrow.serve")
 _SECONDS_TO_SPEAK = 0.25
 _SECONDS_TO_STOP = 20  # for requests that are under way
 
@@ -48,7 +48,9 @@ def serve(
 ) -> None:
     """Serve until the process is told to stop (SIGTERM, Ctrl-C), then carry out what waits."""
     if data is None and not demo:
-        raise ParameterError("Say where the models are: --data DIR (or look first: --demo).")
+        raise ParameterError(
+            "Missing option: --data DIR says where models are kept (--demo is for a first look)."
+        )
     service = Service(
         data if data is not None else tempfile.mkdtemp(prefix="yarrow-demo-"),
         level=level,
@@ -69,8 +71,8 @@ def serve(
     if not api.tokens and _lets_others_in(listening):
         service.close()
         raise ParameterError(
-            "It would listen beyond this machine, where anybody could teach and read its models: "
-            "make a token first, by --new-token NAME:admin."
+            "Other machines could read and train these models: create a token first, with "
+            "--new-token NAME:admin."
         )
     if demo:
         from yarrow.serve.demo import begin
@@ -82,7 +84,7 @@ def serve(
     Connection.most = most_connections()
     gc.collect()
     gc.freeze()  # what is there by now stays: to look through it stops all clients for 50 ms
-    _told.info("serving", extra={"fields": {"models": len(service.models)}})
+    _logger.info("serving", extra={"fields": {"models": len(service.models)}})
     config = uvicorn.Config(
         api,
         http=Connection,
@@ -123,7 +125,7 @@ def _log_as_json() -> None:
     to_stderr.setFormatter(_Lines())
     logging.basicConfig(level=logging.WARNING, handlers=[to_stderr])
     logging.getLogger("yarrow.serve").setLevel(logging.INFO)
-    warnings.showwarning = lambda message, *_, **__: _told.warning(str(message))
+    warnings.showwarning = lambda message, *_, **__: _logger.warning(str(message))
     warnings.simplefilter("ignore", UnknownFeaturesWarning)  # it quotes rows, which may be erased
 
 
@@ -154,7 +156,7 @@ class _Server(uvicorn.Server):
         # Who was accepted and has not yet said what it wants must not be cut off.
         await asyncio.sleep(_SECONDS_TO_SPEAK)
         await super().shutdown(sockets)
-        _told.info("stopped")
+        _logger.info("stopped")
 
 
 def _lets_others_in(listening: socket.socket) -> bool:
@@ -171,6 +173,6 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
     except OSError as error:
         listening.close()
-        raise ParameterError(f"{host}:{port} cannot be listened on: {error.strerror}.") from None
+        raise ParameterError(f"Cannot listen on {host}:{port}: {error.strerror}.") from None
     listening.listen(1024)
     return listening

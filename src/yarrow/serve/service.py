@@ -169,7 +169,7 @@ class Service(Models):
             self.check_memory(model)
             if block.first_line > known + 1:
                 raise ServiceError(
-                    f"The stream goes on at line {known + 1}, but line {block.first_line} came.",
+                    f"Line {known + 1} of the stream comes next, not line {block.first_line}.",
                     409,
                 )
             new = block
@@ -303,7 +303,7 @@ class Service(Models):
                     if version.gone:
                         raise ServiceError("The model has just been deleted.", 404)
                     if version.rebuilding:
-                        raise ServiceError(f"Version {version.number} is still being made.", 503)
+                        raise ServiceError(f"Version {version.number} is still being built.", 503)
                     champions = {model.champion_number for model in list(self.models.values())}
                     refuse = self._refuse if version.number in champions else None
                     version.take(version.restored(self.reader, version.learned, refuse))

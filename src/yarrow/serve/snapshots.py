@@ -81,7 +81,7 @@ class Snapshots:
         self.pace.next = time.monotonic() + self._took * (1 / SHARE - 1)
         return True
 
-    def remove_strangers(self) -> None:
+    def remove_unlisted(self) -> None:
         """Remove files that no longer count, or that a process has left that was killed."""
         known = {self.path(event) for event, *_ in self.log.snapshots(self.version)}
         for path in self.folder.glob("*"):

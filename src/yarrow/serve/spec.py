@@ -16,11 +16,9 @@ from yarrow.errors import YarrowError, did_you_mean
 from yarrow.parameters import parameters
 from yarrow.saving import schema
 from yarrow.saving.codec import STREAM_FIELDS
-from yarrow.saving.registry import means, short_name
+from yarrow.saving.registry import LEARN_LABELS, PACKAGES, means, short_name
 from yarrow.serve.errors import ServiceError
 
-#: packages whose estimators learn rows with labels
-_PACKAGES = ("linear_model", "kernel", "experts", "feedback", "composite")
 _FIELDS = ("learner", "parameters", "columns", "per_key", "promote")
 
 
@@ -75,8 +73,8 @@ def _value(value: Any) -> Any:
 
 def _class_named(name: str) -> Any:
     found = {}
-    for package in _PACKAGES:
-        module = import_module(f"yarrow.{package}")
+    for kind in (*LEARN_LABELS, "composite"):
+        module = import_module(f"yarrow.{PACKAGES[kind]}")
         for known in module.__all__:
             if means(name, known):
                 cls = getattr(module, known)

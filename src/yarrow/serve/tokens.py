@@ -69,7 +69,7 @@ class Tokens:
         """Without one nobody could make tokens; and without any token everybody could do all."""
         if not any(rights == "admin" for name, rights in self.names().items() if name != but):
             raise ServiceError(
-                "One token must have admin rights: make another such one first.", 409
+                "One token must keep admin rights: create another admin token first.", 409
             )
 
     def check(self, header: str | None, needed: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from yarrow.evaluate.monitor import Alarm, HoeffdingDrift, Monitor
 
-_told = logging.getLogger("yarrow.serve")
+_logger = logging.getLogger("yarrow.serve")
 _KEPT = 200  # alarms
 _MOST_MONITORS = 5000  # the oldest begins anew beyond
 _MOST_SHOWN = 500  # models whose labels and mistakes the page can show
@@ -143,7 +143,7 @@ class Watch:
             "after": None if math.isnan(alarm.after) else alarm.after,
         }
         self.alarms.append(told)
-        _told.warning("alarm", extra={"fields": {k: v for k, v in told.items() if k != "time"}})
+        _logger.warning("alarm", extra={"fields": {k: v for k, v in told.items() if k != "time"}})
         if self.webhook is not None:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._send, daemon=True)

@@ -20,7 +20,7 @@ from yarrow.errors import YarrowError
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.log import Log
 
-_told = logging.getLogger("yarrow.serve")
+_logger = logging.getLogger("yarrow.serve")
 _MOST, _MOST_BYTES = 4096, 4 << 20  # operations and bytes in a transaction
 
 
@@ -73,7 +73,7 @@ class Writer:
         if self._closed:
             raise ServiceError("The service is stopping.", 503)
         if self.waiting and self.waiting + operation.size > self.limit:
-            raise ServiceError("Too much is waiting for the disk: try again soon.", 503)
+            raise ServiceError("Too many writes are waiting for the disk: try again soon.", 503)
         with self._counting:
             self._came += operation.size
         self._queue.put(_Waiting(operation, answer))
@@ -109,12 +109,12 @@ class Writer:
                 self.idle()
             except Exception as error:  # nobody waits for it, but it must not end the writer
                 if self.failure is None:
-                    _told.exception("the writer's work between batches failed")
+                    _logger.exception("the writer's work between batches failed")
                 self.failure = f"{type(error).__name__}: {error}"
 
     def _works(self) -> None:
         if self.failure is not None:
-            _told.warning("the log can be written again")
+            _logger.warning("the log can be written again")
             self.failure = None
 
     def _tend(self) -> None:
@@ -155,7 +155,7 @@ class Writer:
                     written.append(_attempt(waiting.operation.write))
         except sqlite3.Error as damage:
             if self.failure is None:
-                _told.error("the log cannot be written", extra={"fields": {"why": str(damage)}})
+                _logger.error("the log cannot be written", extra={"fields": {"why": str(damage)}})
             self.failure = str(damage)
             says = f"The log cannot be written ({damage}): nothing was learned."
             refusal = ServiceError(says, 507)

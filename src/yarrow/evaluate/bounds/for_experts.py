@@ -43,15 +43,19 @@ def _in_unit(run: ExpertRun) -> Assumption:
     return every("losses are within [0, 1]", inside)
 
 
+def _combined(run: ExpertRun, text: str) -> Assumption:
+    """That all experts predict together, and not the leader alone."""
+    return Assumption(text, run.parameters.get("combine", "vote") == "vote", "by the leader")
+
+
 def _of_a_mean(run: ExpertRun) -> list[Assumption]:
     """What a bound of a regression's own loss assumes besides."""
     if not run.learner.endswith("Regressor"):
         return []
     known = run.parameters.get("low") is not None and run.parameters.get("high") is not None
-    voted = run.parameters.get("combine", "vote") == "vote"
     return [
         Assumption("the range of targets is known", known, "it was taken from the targets"),
-        Assumption("predictions are the mean", voted, "by the leader"),
+        _combined(run, "predictions are the mean"),
     ]
 
 
@@ -80,9 +84,6 @@ def weighted_majority(run: ExpertRun, u: Any = None, *, beta: float | None = Non
     best = run.best_loss()
     promised = (best * np.log(1 / kept) + np.log(run.n_experts)) / np.log(2 / (1 + kept))
     binary = every("a loss is 0 or 1", np.isin(run.losses, (0.0, 1.0)).all(axis=1))
-    voted = Assumption(
-        "predictions are votes", run.parameters.get("combine", "vote") == "vote", "by the leader"
-    )
     replayed = _replayed(
         run,
         _multiplied(-np.log(kept)),
@@ -95,7 +96,7 @@ def weighted_majority(run: ExpertRun, u: Any = None, *, beta: float | None = Non
         measured=run.own_losses.sum(),
         promised=promised,
         trivial=run.n_rows,
-        assumptions=(binary, voted, replayed),
+        assumptions=(binary, _combined(run, "predictions are votes"), replayed),
         parts={"m": best, "N": run.n_experts, "beta": kept},
     )
 
@@ -209,7 +210,6 @@ def mixture(run: ExpertRun, u: Any = None, *, share: float | None = None) -> Bou
     """
     shared_out = float(_parameter(run, "share", share))
     best = run.best_loss()
-    voted = run.parameters.get("combine", "vote") == "vote"
     return Bound(
         theorem="Vovk (1990)",
         statement="log loss <= L + ln N",
@@ -219,7 +219,7 @@ def mixture(run: ExpertRun, u: Any = None, *, share: float | None = None) -> Bou
         trivial=run.losses.mean(axis=1).sum(),
         assumptions=(
             Assumption("nothing is shared out", shared_out == 0, f"a share of {shared_out:g}"),
-            Assumption("predictions are the mixture", voted, "by the leader"),
+            _combined(run, "predictions are the mixture"),
             _replayed(run, _multiplied(1.0), "weights are products of the probabilities given"),
         ),
         parts={"L": best, "N": run.n_experts},
