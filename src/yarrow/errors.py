@@ -103,16 +103,25 @@ class ReadingWarning(UserWarning):
         super().__init__(source, column, problem, ways)
         self.place = ", ".join(part for part in (source, f"column {column!r}") if part)
         self.problem, self.ways = problem, ways or {}
+        self._of_frame = source is None
 
     def __str__(self) -> str:
-        return self._said(f"{option}=[{value!r}]" for option, value in self.ways.items())
+        ways = [f"{option}=[{value!r}]" for option, value in self.ways.items()]
+        if self._of_frame and ways:
+            ways[-1] += " to yarrow.features.Columns"
+        return self._said(ways)
 
     def on_command_line(self) -> str:
         """The same with the options of the commands."""
         import shlex
 
+        def word(option: str, value: str) -> str:
+            if option != "missing" and {",", '"'} & set(value):  # in a list of columns
+                value = '"' + value.replace('"', '""') + '"'
+            return shlex.quote(value)
+
         return self._said(
-            f"--{'category' if option == 'categories' else option} {shlex.quote(value)}"
+            f"--{'category' if option == 'categories' else option} {word(option, value)}"
             for option, value in self.ways.items()
         )
 

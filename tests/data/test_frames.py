@@ -340,3 +340,15 @@ def test_a_pipeline_learns_a_table() -> None:
     assert len(set(pipeline.predict(frame()))) > 1
     with pytest.raises(DataError, match="field 'body': no such column; it has age, count"):
         Columns(text=["body"]).fit(frame())
+
+
+def test_sequences_of_words_are_counted_as_by_the_command_line(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"y": [0, 1], "note": ["buy cheap now", "see you now"], "n": [1, 2]})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    table = str(tmp_path / "rows.csv"), "--label", "y", "--text", "note", "--ngrams", "2"
+    args = ["train", *table, "--learner", "arow", "--model", str(tmp_path / "m")]
+    assert click.testing.CliRunner().invoke(main, args).exit_code == 0
+    columns = Columns(text=["note"], ngrams=2).fit(rows[["note", "n"]])
+    model = yarrow.load(tmp_path / "m")
+    assert set(columns.get_feature_names_out()) == set(model.feature_names_)
+    assert "note=cheap now" in columns.transform_one({"note": "cheap now"})

@@ -94,7 +94,8 @@ def rows_for(model: Any, X: Any, by_core: bool = False, fresh: bool = False) -> 
     if texts:
         return rows_of_named(reader.of_texts(list(X)), [], None)
     if dicts:
-        return rows_of_named(reader.of_dicts(X), [], stream or {"format": "jsonl"}, tells)
+        made = reader.of_dicts(X, is_first=stream is None)
+        return rows_of_named(made, [], stream or {"format": "jsonl"}, tells)
     known: dict[str, Any] = {}
     found = reader.of_frame(frame, known, is_first=stream is None)
     stream = stream or {"format": "csv"}
@@ -192,16 +193,25 @@ class RowReader:
             return {name: None if value != value else value for name, value in found.items()}
         return found
 
-    def of_dicts(self, records: Any) -> NamedRows:
-        """The features of a list of dicts; an error names the row."""
+    def of_dicts(self, records: Any, is_first: bool = False) -> NamedRows:
+        """The features of a list of dicts; an error names the row.
+
+        What may not be meant is told of the first rows that a model is given, as of a frame.
+        """
         from yarrow.data.named_rows import block_of
+        from yarrow.io.kinds import FirstRecords
 
         rows = []
+        seen = FirstRecords(self.roles) if is_first else None
         for place, record in enumerate(records):
             with about_row(place):
                 if not isinstance(record, Mapping):
                     raise DataError(f"{record!r} is not a dict, though the first row is one")
                 rows.append(self(record))
+            if seen is not None:
+                seen.look_at(record)
+        if seen is not None:
+            seen.warn(None)
         return self._named([block_of(rows)], len(rows))
 
     def of_texts(self, texts: list[Any]) -> NamedRows:

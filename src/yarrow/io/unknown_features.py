@@ -19,7 +19,7 @@ def warn_of_unknown(
     core: Any, names: Sequence[Any], place: str = "", stacklevel: int = 5, **words: str
 ) -> None:
     """Warn where a model knows none of the features of some rows."""
-    seen = [name for name in names if name != NO_FEATURE]
+    seen = [name for name in dict.fromkeys(names) if name != NO_FEATURE]
     if seen and not any(number >= 0 for number in core.place(seen)):
         warning = UnknownFeaturesWarning(seen, core.feature_names, place, **words)
         warnings.warn(warning, stacklevel=stacklevel)
