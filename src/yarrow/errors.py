@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from types import FrameType
 from typing import NoReturn
 
 
@@ -145,6 +147,18 @@ class UnknownFeaturesWarning(UserWarning):
             f"{place}{': ' if place else ''}no feature of the rows is known to the model, {so_that}"
             f": they have {rows}, and it knows {model or 'none'}."
         )
+
+
+def warn_user(warning: Warning) -> None:
+    """Warn at the line that called the package, however deep in it this is known."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and _is_inside(frame):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level)
+
+
+def _is_inside(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] == "yarrow"
 
 
 class about_row:

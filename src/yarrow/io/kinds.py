@@ -7,13 +7,12 @@ of its column are numbers, dates, or true or false; among texts it is a text lik
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import Any, Literal
 
-from yarrow.errors import DataError, ReadingWarning
+from yarrow.errors import DataError, ReadingWarning, warn_user
 from yarrow.io.arrow_columns import TEXT_TYPES, cast, is_number_type
 from yarrow.io.columns import BatchProblems, Roles
 
@@ -206,7 +205,8 @@ def warn_of_zeros(source: str | None, name: str, text: Any) -> None:
             f"{len(codes):,} of {len(stated):,} values begin with 0, such as "
             f"{codes[0].as_py()[:40]!r}, as codes do: all were read as numbers"
         )
-        _warn(source, name, problem, {"categories": name, "numeric": name})
+        ways = {"categories": name, "numeric": name}
+        warn_user(ReadingWarning(source, name, problem, ways))
 
 
 def warn_of_texts(source: str | None, name: str, text: Any, beside: int = 0) -> None:
@@ -226,7 +226,8 @@ def warn_of_texts(source: str | None, name: str, text: Any, beside: int = 0) -> 
                 f"{beside:,} of {len(stated) + beside:,} values are numbers, but {first[:40]!r} is "
                 "a text: texts were read as categories"
             )
-            _warn(source, name, problem, {"missing": first, "categories": name})
+            ways = {"missing": first, "categories": name}
+            warn_user(ReadingWarning(source, name, problem, ways))
         return
     is_number = pc.match_substring_regex(stated, _NUMBER)
     numbers = pc.sum(is_number).as_py()
@@ -271,11 +272,7 @@ def warn_of_texts(source: str | None, name: str, text: Any, beside: int = 0) -> 
         ways = {"text": name, "drop": name}
     else:
         return
-    _warn(source, name, problem, ways)
-
-
-def _warn(source: str | None, name: str, problem: str, ways: dict[str, str]) -> None:
-    warnings.warn(ReadingWarning(source, name, problem, ways), stacklevel=3)
+    warn_user(ReadingWarning(source, name, problem, ways))
 
 
 def _is_date(text: str) -> bool:
