@@ -118,14 +118,20 @@ nb::object plain_value(const Name& name, nb::handle value) {
   if (number != -1 || !PyErr_Occurred()) return nb::float_(number);
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
   PyErr_Clear();
-  bad_value(name, "is neither a number nor a text: " + shown(value));
+  // In the words of dict_rows.py.
+  bad_value(name, "is neither a number nor a text: " + shown(value) +
+                      "; yarrow.features.Columns().transform_one(row) makes features of dates, "
+                      "lists and dicts");
 }
 
 }  // namespace
 
 nb::dict plain_copy(nb::handle dict) {
   if (!PyDict_Check(dict.ptr()))
-    throw Error("A row must be a dict of names and values, not " + shown(dict) + ".");
+    throw Error("A row must be a dict of names and values, not " + shown(dict) +
+                (is_text(dict) ? "; yarrow.features.TextFeatures().transform_one(text) makes one "
+                                 "of a text."
+                               : "."));
   // Conversions may run code that changes the dict, so they read a snapshot.
   const nb::dict snapshot = nb::steal<nb::dict>(PyDict_Copy(dict.ptr()));
   if (!snapshot) throw nb::python_error();

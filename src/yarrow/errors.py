@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from types import FrameType
 from typing import NoReturn
 
 
@@ -103,16 +105,25 @@ class ReadingWarning(UserWarning):
         super().__init__(source, column, problem, ways)
         self.place = ", ".join(part for part in (source, f"column {column!r}") if part)
         self.problem, self.ways = problem, ways or {}
+        self._of_frame = source is None
 
     def __str__(self) -> str:
-        return self._said(f"{option}=[{value!r}]" for option, value in self.ways.items())
+        ways = [f"{option}=[{value!r}]" for option, value in self.ways.items()]
+        if self._of_frame and ways:
+            ways[-1] += " to yarrow.features.Columns"
+        return self._said(ways)
 
     def on_command_line(self) -> str:
         """The same with the options of the commands."""
         import shlex
 
+        def word(option: str, value: str) -> str:
+            if option != "missing" and {",", '"'} & set(value):  # in a list of columns
+                value = '"' + value.replace('"', '""') + '"'
+            return shlex.quote(value)
+
         return self._said(
-            f"--{'category' if option == 'categories' else option} {shlex.quote(value)}"
+            f"--{'category' if option == 'categories' else option} {word(option, value)}"
             for option, value in self.ways.items()
         )
 
@@ -136,6 +147,18 @@ class UnknownFeaturesWarning(UserWarning):
             f"{place}{': ' if place else ''}no feature of the rows is known to the model, {so_that}"
             f": they have {rows}, and it knows {model or 'none'}."
         )
+
+
+def warn_user(warning: Warning) -> None:
+    """Warn at the line that called the package, however deep in it this is known."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and _is_inside(frame):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level)
+
+
+def _is_inside(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] == "yarrow"
 
 
 class about_row:

@@ -224,7 +224,10 @@ TABLE = "y;w;zip;n;m\n1;1;0150;3;XX\n0;2;0150;4;7\n1;0;9999;!;8\n"
         (["--category", "zip", "--missing", "XX", "--missing", "!"],
          {"w", "zip=0150", "zip=9999", "n", "m"}, 3),
         (["--weight", "w", "--drop", "m", "--drop", "n"], {"zip"}, 2),  # no row has weight 0
+        (["--weight", "w", "--drop", "m,n"], {"zip"}, 2),
         (["--only", "m", "--only", "zip"], {"zip", "m=XX", "m=7", "m=8"}, 3),
+        (["--only", "m,zip", "--category", "zip,m"],
+         {"zip=0150", "zip=9999", "m=XX", "m=7", "m=8"}, 3),
         (["--only", "n", "--numeric", "n", "--missing", "!"], {"n"}, 3),
     ],
 )  # fmt: skip
@@ -236,6 +239,19 @@ def test_columns_have_the_roles_that_options_give_them(
     model = yarrow.load(tmp_path / "m")
     assert set(model.feature_names_) == names
     assert model.t_ == rows
+
+
+def test_a_column_with_a_comma_in_its_name_stands_in_quotes(run: Run, tmp_path: Path) -> None:
+    """As in the header of the file; and so a warning names it."""
+    rows = "".join(f"{i % 2},{i},note {i},{i}\n" for i in range(40))
+    command = ["train", "-", "--label", "y", "--model", tmp_path / "m"]
+    data = f'y,a,"b,c",d\n{rows}'
+    told = run(*command, "--drop", "a,d", stdin=data).stderr
+    assert """column 'b,c': 40 of 40 values are different""" in told
+    assert """say --text '"b,c"' or --drop '"b,c"'.""" in told
+    run(*command, "--drop", '"b,c",a', stdin=data)
+    assert set(yarrow.load(tmp_path / "m").feature_names_) == {"d"}
+    assert "cannot be read" in run(*command, "--drop", '"b,c', stdin=data, code=2).stderr
 
 
 def test_vw_text_with_interactions(run: Run, tmp_path: Path) -> None:
@@ -326,6 +342,7 @@ def test_rows_that_are_sorted_by_class_are_told(run: Run, tmp_path: Path, learne
         for command in (
             ["train", path, "--model", model],
             ["train", path, "--model", model, "--passes", 3],
+            ["train", path, "--model", model, "--quiet"],
             ["evaluate", path],
             ["evaluate", path, "--delay", 2],
         ):

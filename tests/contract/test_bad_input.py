@@ -6,6 +6,7 @@ import dataclasses
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -196,7 +197,8 @@ DICTS = {
     "infinity": ("value of feature 'a' is infinite", {"a": -np.inf}),
     "too large": ("value of feature 'a' is too large", {"a": 1e39}),
     "too large an integer": ("value of feature 'a' is too large", {"a": 10**400}),
-    "list": ("value of feature 'a' is neither a number nor a text", {"a": [1.0]}),
+    "list": ("feature 'a' is neither a number nor a text.*Columns\\(\\)", {"a": [1.0]}),
+    "date": ("feature 'a' is neither a number nor a text.*Columns\\(\\)", {"a": date(2024, 5, 1)}),
     "complex": ("value of feature 'a' is neither a number nor a text", {"a": 1j}),
     "NumPy's NaN": ("value of feature 5 is NaN", {5: np.float32("nan")}),
     "tuple as name": ("feature name \\('a', 1\\)", {("a", 1): 1.0}),
@@ -204,6 +206,7 @@ DICTS = {
     "real name": ("feature name 1.5", {"new": 1.0, 1.5: 1.0}),
     "integer beyond 64 bits": ("feature name .*64 bits", {"new": 1.0, 2**70: 1.0}),
     "text that is no Unicode": ("not valid Unicode", {"new": 1.0, "\ud800": 1.0}),
+    "text": ("dict of .*, not 'a text'; .*TextFeatures\\(\\)", "a text"),
     "no dict": ("dict", [("a", 1.0)]),
     "nothing": ("dict", None),
 }

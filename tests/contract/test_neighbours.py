@@ -159,3 +159,11 @@ def test_arrays_and_frames_are_compared() -> None:
     assert values.data["task"] == "regression"
     with pytest.raises(YarrowError, match=r"inconsistent numbers of samples: \[120, 3\]"):
         compare(X, [1, 2, 3])
+    some = compare(X, ["arow", "perceptron"], y=Y)
+    assert {o.learner for o in some.outcomes} >= {"AROWClassifier", "Perceptron"}
+    texts = np.where(Y > 0, "arow", "perceptron").tolist()  # labels, though they look like names
+    assert compare(X, texts).data["classes"] == ["arow", "perceptron"]
+    with pytest.raises(YarrowError, match=r"need their labels: compare\(X, y\)"):
+        compare(X)
+    with pytest.raises(YarrowError, match="arow: there is no such file with a grid; 'learners'"):
+        compare(X, Y, "arow")

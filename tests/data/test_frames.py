@@ -27,7 +27,7 @@ from cli.support import by_name
 import yarrow
 from yarrow import AROWClassifier, PassiveAggressiveRegressor
 from yarrow.cli import main
-from yarrow.errors import DataError, YarrowError
+from yarrow.errors import DataError, ReadingWarning, UnknownFeaturesWarning, YarrowError
 from yarrow.experts import HedgeClassifier
 from yarrow.features import Columns
 from yarrow.kernel import KernelPerceptron
@@ -340,3 +340,47 @@ def test_a_pipeline_learns_a_table() -> None:
     assert len(set(pipeline.predict(frame()))) > 1
     with pytest.raises(DataError, match="field 'body': no such column; it has age, count"):
         Columns(text=["body"]).fit(frame())
+
+
+def test_texts_that_are_missing_are_refused_with_a_way_out() -> None:
+    for texts in (["a b", None, "a"], [None, "a b", "a"], pd.Series(["a", None, "b"])):
+        for rows in (texts, pa.array(list(texts), pa.string(), from_pandas=True)):
+            with pytest.raises(DataError, match=r"row [01]: .* as other rows are; say ''"):
+                AROWClassifier().fit(rows, [0, 1, 0])
+    model = AROWClassifier().fit(pa.array(["a b", "c", "a"]), [0, 1, 0])
+    assert model.predict(pa.chunked_array([["a b"], ["c"]])).tolist() == [0, 1]
+    with pytest.raises(DataError, match="row 0: None is not a dict, though other rows are dicts"):
+        AROWClassifier().fit([None, {"a": 1}], [0, 1])
+    with pytest.raises(DataError, match="field 'c': a column of type complex128 makes no features"):
+        AROWClassifier().fit(pd.DataFrame({"c": [1j, 2]}), [0, 1])
+
+
+def test_columns_that_a_file_had_and_a_frame_has_not_are_told(tmp_path: Path) -> None:
+    """As of the next file. A model of a frame refuses other columns."""
+    rows = pd.DataFrame({"y": [0, 1] * 10, "n": range(20), "note": ["a", "b"] * 10, "w": 1.5})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    table = str(tmp_path / "rows.csv"), "--label", "y", "--weight", "w"
+    args = ["train", *table, "--learner", "arow", "--model", str(tmp_path / "m")]
+    assert click.testing.CliRunner().invoke(main, args).exit_code == 0
+    model = yarrow.load(tmp_path / "m")
+    model.predict(rows)  # a warning would be an error
+    model.predict(rows[["n", "note"]])
+    for frame in (rows[["n"]], pl.from_pandas(rows[["n", "y"]])):
+        with pytest.warns(ReadingWarning, match="'note': the model has learned this colu") as told:
+            model.predict(frame)
+        assert [warning.filename for warning in told] == [__file__]
+    with pytest.warns(UnknownFeaturesWarning) as told:
+        model.predict(rows[["w"]].rename(columns={"w": "v"}))
+    assert [warning.filename for warning in told] == [__file__]
+
+
+def test_sequences_of_words_are_counted_as_by_the_command_line(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"y": [0, 1], "note": ["buy cheap now", "see you now"], "n": [1, 2]})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    table = str(tmp_path / "rows.csv"), "--label", "y", "--text", "note", "--ngrams", "2"
+    args = ["train", *table, "--learner", "arow", "--model", str(tmp_path / "m")]
+    assert click.testing.CliRunner().invoke(main, args).exit_code == 0
+    columns = Columns(text=["note"], ngrams=2).fit(rows[["note", "n"]])
+    model = yarrow.load(tmp_path / "m")
+    assert set(columns.get_feature_names_out()) == set(model.feature_names_)
+    assert "note=cheap now" in columns.transform_one({"note": "cheap now"})

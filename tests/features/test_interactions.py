@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,6 +32,14 @@ def test_a_pair_multiplies_each_with_each():
         "a^z*b^u": 15,
         "a^z*b^w": 3,
     }
+
+
+def test_rows_of_a_frame_are_multiplied_too():
+    rows = [{"a": 2.0, "b": 5.0}, {"a": 1.0, "b": 3.0}]
+    for frame in (pd.DataFrame(rows), pl.DataFrame(rows)):
+        assert Interactions().transform(frame) == Interactions().transform(rows)
+    with pytest.raises(DataError, match="must be a frame or a list of dicts, not ndarray"):
+        Interactions().transform(pd.DataFrame(rows).to_numpy())
 
 
 def test_a_pair_with_itself_adds_each_product_once():

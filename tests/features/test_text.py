@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +32,23 @@ def by_name(vectorizer, texts):
         {names[j]: value for j, value in zip(row.indices, row.data, strict=True)}
         for row in vectorizer.transform(texts)
     ]
+
+
+def test_texts_come_as_a_column_of_any_library_or_as_one_of_a_frame():
+    expected = TextFeatures().fit_transform(TEXTS).toarray().tolist()
+    table = {"n": range(len(TEXTS)), "text": TEXTS}
+    for column in (pd.Series(TEXTS), pl.Series(TEXTS), pa.array(TEXTS), pa.chunked_array([TEXTS])):
+        assert TextFeatures().fit_transform(column).toarray().tolist() == expected
+    for rows in (pd.DataFrame(table), pl.DataFrame(table), pa.table(table | {"n": list("abcdef")})):
+        assert TextFeatures(on="text").fit_transform(rows).toarray().tolist() == expected
+        with pytest.raises(DataError, match="X is a frame: say by on='n' which column"):
+            TextFeatures().fit(rows)
+        with pytest.raises(DataError, match="field 'body': no such column; it has n, text"):
+            TextFeatures(on="body").fit(rows)
+    with pytest.raises(DataError, match="row 1: None is not text; say '' where there is none"):
+        TextFeatures().fit(["a", None])
+    with pytest.raises(DataError, match="field 'text': None is not text"):
+        TextFeatures(on="text").transform_one({"body": "a"})
 
 
 @pytest.mark.parametrize("words", [(1, 1), (1, 2), (2, 3)])

@@ -18,6 +18,7 @@ from data.tables import features
 import yarrow
 from yarrow.bandit import BanditronClassifier
 from yarrow.errors import DataError, ReadingWarning
+from yarrow.features import Columns
 from yarrow.io import read_table
 from yarrow.io.formats import StreamFormat
 from yarrow.io.kinds import MARKS
@@ -68,6 +69,7 @@ def column(cells: list[Any]) -> bytes:
 
 NEARLY_NUMBERS = [*range(50), "oops"]
 NEARLY_UNIQUE = [f"message number {i}" for i in range(50)]
+A_MARK = [i if i % 4 else "unknown" for i in range(60)]
 THOUSANDS = [*range(10), *(f'"{i},{i + 100}.50"' for i in range(50))]
 DATES = [*(f"2024-05-{i:02}" for i in range(1, 30)), *(f"{i}/05/2024" for i in range(1, 30))]
 
@@ -76,6 +78,7 @@ DATES = [*(f"2024-05-{i:02}" for i in range(1, 30)), *(f"{i}/05/2024" for i in r
     ("cells", "says"),
     [
         (NEARLY_NUMBERS, r"50 of 51 values are numbers, but 'oops' is none.*missing=\['oops'\] or"),
+        (A_MARK, r"45 of 60 values are numbers, but 'unknown' is none.*missing=\['unknown'\] or"),
         (NEARLY_UNIQUE, r"50 of 50 values are different.*say text=\['c'\] or drop=\['c'\]"),
         (THOUSANDS, r"50 of 60 values are numbers with commas, such as '0,100.50': all.*\.$"),
         (DATES, r"58 of 58 values look like dates, such as '1/05/2024': .* as 2024-05-31\.$"),
@@ -86,8 +89,10 @@ def test_columns_that_may_not_be_meant_so_are_warned_of(cells, says):
         list(read_table(io.BytesIO(column(cells)), format="csv"))
     frame = pd.DataFrame({"c": [str(cell).strip('"') for cell in cells], "x": 1.0})
     y = np.arange(len(cells)) % 2
-    with pytest.warns(ReadingWarning, match=f"^column 'c': {says}"):
-        yarrow.AROWClassifier().fit(frame, y)
+    for rows in (frame, frame.to_dict("records")):
+        with pytest.warns(ReadingWarning, match=f"^column 'c': {says}"):
+            model = yarrow.AROWClassifier().fit(rows, y)
+        model.partial_fit(rows, y)  # a warning would be an error
     for said in ({"text": ["c"]}, {"categories": ["c"]}, {"drop": ["c"]}):
         list(read_table(io.BytesIO(column(cells)), format="csv", **said))  # no warning: an error
 
@@ -111,6 +116,36 @@ def test_texts_of_frames_and_json_that_a_csv_file_would_have_as_values_are_told(
         list(read_table(io.BytesIO(lines), format="jsonl"))
     assert len(told) == 1
     list(read_table(io.BytesIO(lines), format="jsonl", known={}))  # a warning would be an error
+
+
+def test_a_warning_about_a_frame_says_who_takes_the_way_out():
+    frame = pd.DataFrame({"c": NEARLY_UNIQUE})
+    with pytest.warns(ReadingWarning, match=r"or drop=\['c'\] to yarrow.features.Columns\.$"):
+        yarrow.AROWClassifier().fit(frame, np.arange(50) % 2)
+
+
+def test_texts_among_numbers_of_json_and_of_dicts_are_told():
+    rows = [{"c": i if i % 5 else "NA", "few": "NA" if i else 1} for i in range(60)]
+    says = r"column 'c': 48 of 60 values are numbers, but 'NA' is a text.*missing=\['NA'\] or"
+    with pytest.warns(ReadingWarning, match=says) as told:
+        yarrow.AROWClassifier().fit(rows, np.arange(60) % 2)
+    assert len(told) == 1
+    lines = as_lines(pd.DataFrame(rows))().encode()
+    with pytest.warns(ReadingWarning, match=says):
+        list(read_table(io.BytesIO(lines), format="jsonl"))
+    with pytest.warns(ReadingWarning, match="to yarrow.features.Columns"):
+        columns = Columns().fit(rows)
+    columns.transform(rows)  # a warning would be an error
+    assert Columns(missing=["NA"]).fit(rows).get_feature_names_out().tolist() == ["few", "c"]
+
+
+def test_numbers_that_begin_with_0_as_codes_do_are_told():
+    cells = column([f"{i:03}" for i in range(90, 130)])
+    with pytest.warns(ReadingWarning, match="10 of 40 values begin with 0, such as '090', as cod"):
+        list(read_table(io.BytesIO(cells), format="csv"))
+    for said in ({"categories": ["c"]}, {"numeric": ["c"]}):
+        list(read_table(io.BytesIO(cells), format="csv", **said))  # a warning would be an error
+    list(read_table(io.BytesIO(column([f"0.{i}" for i in range(40)])), format="csv"))
 
 
 def test_what_a_column_of_json_holds_is_said_by_the_first_value_that_there_is():

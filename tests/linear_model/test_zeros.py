@@ -180,6 +180,14 @@ def test_an_explanation_names_the_zero():
     assert {part.feature for part in of_none.contributions} <= {"age", "rooms", "(intercept)"}
 
 
+def test_an_explanation_names_a_category_that_is_not_there():
+    model = YarrowClassifier()
+    for i in range(300):
+        model.learn_one({"age": i % 7 - 3, "town": "Oslo" if i % 150 else "Rome"}, int(i % 7 > 3))
+    parts = {part.feature for part in model.explain_one({"age": 2}).contributions}
+    assert parts == {"age", "no town=Oslo", "(intercept)"}
+
+
 @pytest.mark.parametrize("cls", LEARNERS)
 def test_an_export_means_the_same(cls, tmp_path):
     X, y = table(300, 0.005)

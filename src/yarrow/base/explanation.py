@@ -71,7 +71,8 @@ def top_features(model: Any, n: int, label: Any) -> list[tuple[Any, float]]:
 def explain_one(model: Any, x: dict[Any, Any], label: Any) -> Explanation:
     """The parts of a row's score, largest first; features that add nothing are left out.
 
-    Where a value of 0 adds something, it is called `feature=0`.
+    Where a value of 0 adds something, it is called `feature=0`; where a category that is not there
+    does, `no column=category`.
     """
     core = model._fitted
     x = row_for(model, x)
@@ -90,11 +91,16 @@ def explain_one(model: Any, x: dict[Any, Any], label: Any) -> Explanation:
     for sign, (_, _, _, of_zeros) in found:
         for name, part in of_zeros:
             zeros[name] = zeros.get(name, 0.0) + sign * part
-    parts += [Contribution(f"{name}=0", 1.0, part) for name, part in zeros.items()]
+    parts += [Contribution(_zero(name), 1.0, part) for name, part in zeros.items()]
     unit = model._constant or 1.0
     parts.append(Contribution("(intercept)", unit, constant / unit))
     parts = sorted((p for p in parts if p.amount != 0), key=lambda p: -abs(p.amount))
     return Explanation(label, score, parts, all(adds_up for _, (_, _, adds_up, _) in found))
+
+
+def _zero(name: Any) -> str:
+    """What the value 0 of a feature is called."""
+    return f"no {name}" if isinstance(name, str) and "=" in name else f"{name}=0"
 
 
 class OneScore:

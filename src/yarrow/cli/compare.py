@@ -115,7 +115,7 @@ def command(
             source, learners, grid, scale=scale, normalize=normalize, passes=passes,
             folds=folds or 0, noise=noise, seed=seed, prefer=prefer,
             threads=stream_format.threads or None, command=as_given(),
-            on_progress=display.show, on_slow=None if quiet else report_slow,
+            on_progress=display.show, on_slow=report_slow,
         )  # fmt: skip
     comparison.recommendation |= next_command(comparison)
     if report is not None:

@@ -88,15 +88,14 @@ def command(
     list_of_names = _write_names(writer, names or f"{target}.names")
     if not quiet:
         click.echo(f"{counted(progress.rows, 'row')} written to {target}{list_of_names}", err=True)
-        if writer.replaced:
-            click.echo(
-                f"{counted(writer.replaced, 'word')} had blanks, ':' or '|', replaced by '_'",
-                err=True,
-            )
-        if tagged:
-            what = "qid" if stream_format.of(source) == "svmlight" else "tag"
-            click.echo(f"{counted(len(tagged), 'row')} had a {what}, which is left out", err=True)
-        report_skipped(progress)
+    if writer.replaced:
+        click.echo(
+            f"{counted(writer.replaced, 'word')} had blanks, ':' or '|', replaced by '_'", err=True
+        )
+    if tagged:
+        what = "qid" if stream_format.of(source) == "svmlight" else "tag"
+        click.echo(f"{counted(len(tagged), 'row')} had a {what}, which is left out", err=True)
+    report_skipped(progress)
 
 
 def _writer(to: str, file: Any, layout: Any, names: str | None) -> Any:

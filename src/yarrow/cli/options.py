@@ -110,6 +110,23 @@ def repeatable(section: str, name: str, metavar: str, help: str) -> Callable[[F]
     return option(section, name, multiple=True, metavar=metavar, help=f"{help} Repeatable.")
 
 
+def columns_option(section: str, name: str, help: str) -> Callable[[F], F]:
+    """An option that names columns, which `columns_in` finds."""
+    return repeatable(section, name, "A,B,...", help)
+
+
+def columns_in(texts: Iterable[str]) -> list[str]:
+    """The columns of such options, as the header of a CSV file has them: "a,b",c are two."""
+    import csv
+
+    try:
+        # An empty text is the column without a name.
+        found = [next(csv.reader([text], strict=True)) or [""] for text in texts]
+    except csv.Error as error:
+        raise ParameterError(f"A list of columns cannot be read: {error}.") from None
+    return list(itertools.chain(*found))
+
+
 _READING = [
     option(INPUT, "--format", type=FORMAT, help="Default: by the suffix (.svm .vw .csv .tsv "
            ".jsonl .parquet, each perhaps followed by .gz .zst .xz or .bz2), otherwise svmlight."),
@@ -129,14 +146,15 @@ _READING = [
            "longer one is an error."),
     option(TABLES, "--label", metavar="COLUMN", help="Column with the labels."),
     option(TABLES, "--weight", metavar="COLUMN", help="Column with the sample weights."),
-    repeatable(TABLES, "--text", "COLUMN", "Column of text, split into words."),
+    columns_option(TABLES, "--text", "Columns of text, split into words."),
     option(TABLES, "--ngrams", type=click.IntRange(min=1), metavar="N",
            help="Also count n-grams of up to N words in columns of text."),
-    repeatable(TABLES, "--category", "COLUMN", "Categorical column, even if it has numbers."),
-    repeatable(TABLES, "--numeric", "COLUMN",
-               "CSV: numeric column, whatever its first rows look like."),
-    repeatable(TABLES, "--drop", "COLUMN", "Column to ignore."),
-    repeatable(TABLES, "--only", "COLUMN", "Use only these columns as features."),
+    columns_option(TABLES, "--category", "Categorical columns, even if they have numbers."),
+    columns_option(TABLES, "--numeric",
+                   "CSV: numeric columns, whatever their first rows look like."),
+    columns_option(TABLES, "--drop", "Columns to ignore; one with a comma in its name stands in "
+                   "double quotes, as in a CSV file."),
+    columns_option(TABLES, "--only", "Use only these columns as features."),
     option(TABLES, "--delimiter", metavar="CHARACTER", show_default="a comma; a tab in tsv",
            help="CSV: the character that separates cells, or 'tab'."),
     repeatable(TABLES, "--missing", "MARK",
@@ -192,16 +210,16 @@ def _stream_format(values: dict[str, Any]) -> Any:
     table = {
         "label": values.pop("label"),
         "weight": values.pop("weight"),
-        "text": list(values.pop("text")),
+        "text": columns_in(values.pop("text")),
         "ngrams": values.pop("ngrams"),
-        "categories": list(values.pop("category")),
-        "numeric": list(values.pop("numeric")),
-        "drop": list(values.pop("drop")),
-        "features": list(values.pop("only")),
+        "categories": columns_in(values.pop("category")),
+        "numeric": columns_in(values.pop("numeric")),
+        "drop": columns_in(values.pop("drop")),
+        "features": columns_in(values.pop("only")),
         "delimiter": "\t" if delimiter in ("tab", "\\t") else delimiter,
         "missing": ["", *marks] if marks else None,
         "when_missing": values.pop("when_missing"),
-        "columns": columns.split(",") if columns else None,
+        "columns": columns_in([columns]) if columns else None,
     }
     said = {name: value for name, value in table.items() if value}
     if values.pop("no_header"):
@@ -211,7 +229,7 @@ def _stream_format(values: dict[str, Any]) -> Any:
     return StreamFormat(
         format=values.pop("format"),
         otherwise="csv" if said else "svmlight",  # of standard input: what has columns is a table
-        on_columns=_describe if values.pop("describe") else None,
+        on_columns=_describing() if values.pop("describe") else None,
         threads=values.pop("threads") or 0,
         index_base={"0": 0, "1": 1}.get(base, "auto"),
         interactions=parse_interactions(values.pop("interactions")),
@@ -237,11 +255,19 @@ def _check_tables(stream_format: Any, data: Iterable[str]) -> None:
         )
 
 
-def _describe(source: str, columns: Mapping[str, str]) -> None:
-    """Tell how each column of a table was read."""
-    width = max(map(len, columns), default=0)
-    lines = (f"  {name:<{width}}  {how}" for name, how in columns.items())
-    click.echo("\n".join([f"{source}:", *lines]), err=True)
+def _describing() -> Callable[[str, Mapping[str, str]], None]:
+    """What tells how each column of a table was read, once however often it is read."""
+    told = set()
+
+    def describe(source: str, columns: Mapping[str, str]) -> None:
+        if source in told:
+            return
+        told.add(source)
+        width = max(map(len, columns), default=0)
+        lines = (f"  {name:<{width}}  {how}" for name, how in columns.items())
+        click.echo("\n".join([f"{source}:", *lines]), err=True)
+
+    return describe
 
 
 def given_options(ctx: click.Context, sections: Iterable[str]) -> list[str]:

@@ -18,10 +18,11 @@ from yarrow.cli.options import (
     Command,
     check_inputs,
     check_output,
+    columns_in,
+    columns_option,
     opened_for_writing,
     option,
     reading_options,
-    repeatable,
 )
 from yarrow.cli.progress import learns_labels
 from yarrow.cli.results import Confusion, Residuals, summary_lines
@@ -40,8 +41,7 @@ from yarrow.errors import ParameterError, counted
 @option(OUTPUT, "--threshold", type=float, metavar="T",
         help="Predict the second of two classes where its probability (its score, for learners "
         "without probabilities) is at least T.")  # fmt: skip
-@repeatable(OUTPUT, "--keep", "A,B,...",
-            "Tables: columns to write before the prediction, as they are.")  # fmt: skip
+@columns_option(OUTPUT, "--keep", "Tables: columns to write before the prediction, as they are.")
 @option(OUTPUT, "--interval", type=float, metavar="P",
         help="Add the ends of an interval, tab-separated, that holds the value with the "
         "frequency P, from 0.5 to 0.99, as long as rows are like those of training "
@@ -101,7 +101,7 @@ def command(
     compares = learns_labels(estimator) and not quiet
     tally = _Tally(is_regression=names is None) if compares else None
     progress = Progress()
-    kept_columns = [name for names in keep for name in names.split(",")]
+    kept_columns = columns_in(keep)
     columns = names if names is not None and (scores or proba) else []
     columns = columns if radius is None else ["low", "high"]
     answers = ["prediction", *columns] if header else []

@@ -102,12 +102,11 @@ def command(
         estimator.save(model)
     if named := classes_named(estimator):
         report_unseen(named, in_order(estimator._fitted.classes))
-    if quiet:
-        return
     meta = click.get_current_context().meta
     if meta["learner"] is not None and not meta["chosen"]:
         said += f"; by {meta['learner'].__name__}, as no --learner was named"
-    click.echo(said)
+    if not quiet:
+        click.echo(said)
     if len(classes := classes_of(estimator) or []) == 1:
         click.echo(
             f"yarrow: all rows had the label {classes[0]!s}, so the model predicts no other.",

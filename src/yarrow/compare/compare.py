@@ -27,6 +27,7 @@ from yarrow.compare.recommend import (
 from yarrow.compare.sources import Files, Named, in_memory
 from yarrow.composite.scaled import scaled
 from yarrow.data.arrays import Array
+from yarrow.data.frames import is_texts
 from yarrow.datasets import Dataset
 from yarrow.errors import DataError, ParameterError, check_choice
 from yarrow.evaluate.curves import error_of
@@ -60,10 +61,10 @@ def compare(
 
     `data` is a Dataset, the names of files, or an array, a frame or a list of dicts with its labels
     `y`: `compare(X, y)`. With `scale` and `normalize` each learner gets rows brought to one scale
-    (`yarrow.composite.ScaledClassifier`). `learners` is `all`, names or families, or a list of
-    entrants. `noise` replaces that share of the labels, and mistakes count against the old ones. Of
-    learners that the rows cannot tell apart, `prefer` takes the usually most "accurate", a "fast"
-    one, or a "small" one.
+    (`yarrow.composite.ScaledClassifier`). `learners` is `all`, names or families as one text or a
+    list, or a list of entrants. `noise` replaces that share of the labels, and mistakes count
+    against the old ones. Of learners that the rows cannot tell apart, `prefer` takes the usually
+    most "accurate", a "fast" one, or a "small" one.
 
     >>> from yarrow.datasets import load
     >>> found = compare(load("synthetic/gaussian", rows=300), "arow,perceptron")
@@ -72,9 +73,13 @@ def compare(
     """
     started = time.monotonic()
     check_choice("prefer", prefer, PREFERENCES)
-    named = isinstance(learners, str) or all(isinstance(one, Entrant) for one in learners)
-    if y is None and not named:
+    of_rows = not isinstance(data, (str, Dataset, Named, Files)) and not is_texts(data)
+    if y is None and of_rows:
+        if isinstance(learners, str):
+            raise ParameterError("Rows in memory need their labels: compare(X, y).")
         y, learners = learners, "all"
+    if is_texts(learners):
+        learners = ",".join(learners)
     source = as_source(data if y is None else in_memory(data, y), noise, seed)
     if (passes > 1 or folds) and not source.can_be_read_again:
         raise ParameterError(f"{source.name} can be read only once: passes and folds need files.")

@@ -55,8 +55,13 @@ def read_grid(path: str) -> dict[str, Any]:
 
     `{"arow": {"r": [0.1, 1, 10]}}` means all combinations, `{"arow": [{"r": 1}]}` these settings.
     """
-    with open(path, "rb") as file:
-        text = file.read()
+    try:
+        with open(path, "rb") as file:
+            text = file.read()
+    except FileNotFoundError:
+        raise ParameterError(
+            f"{path}: there is no such file with a grid; 'learners' says which learners to compare."
+        ) from None
     try:
         found = tomllib.loads(text.decode()) if path.endswith(".toml") else json.loads(text)
     except json.JSONDecodeError as error:

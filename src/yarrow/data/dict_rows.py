@@ -70,7 +70,10 @@ def without_missing(x: dict[Any, Any]) -> dict[Any, Any]:
 def numbers_of_dict(x: Any) -> dict[Any, float]:
     """The same with zeros, for those who do not want another order without them."""
     if not isinstance(x, Mapping):
-        raise DataError(f"A row must be a dict of features, not {x!r}.")
+        of_text = "; yarrow.features.TextFeatures().transform_one(text) makes one of a text"
+        raise DataError(
+            f"A row must be a dict of features, not {x!r}{of_text if isinstance(x, str) else ''}."
+        )
     found: dict[Any, float] = {}
     for name, value in x.items():
         # Nearly all are of these types, and need no closer look.
@@ -106,7 +109,10 @@ def _feature(name: Any, value: Any) -> tuple[str | int, float]:
     except OverflowError:
         number = math.inf
     except TypeError:
-        raise DataError(f"The value of feature {name!r} is neither a number nor a text.") from None
+        raise DataError(
+            f"The value of feature {name!r} is neither a number nor a text: {value!r:.80}; "
+            "yarrow.features.Columns().transform_one(row) makes features of dates, lists and dicts."
+        ) from None
     if not math.isfinite(number):
         what = "NaN; say None where a value is missing" if math.isnan(number) else "infinite"
         raise DataError(f"The value of feature {name!r} is {what}.")

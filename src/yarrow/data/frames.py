@@ -37,18 +37,32 @@ def frame_of(X: Any) -> Any:
     return pa.table(X)
 
 
+def listed(X: Any) -> Any:
+    """The items of an array of pyarrow as Python has them; anything else as it is."""
+    is_array = hasattr(X, "to_pylist") and not hasattr(X, "schema")
+    return X.to_pylist() if is_array else X
+
+
 def is_texts(X: Any) -> bool:
-    """Whether it is a list, a series or an array of texts."""
+    """Whether it is a list, a series or an array of texts, of which some may be missing."""
     if isinstance(X, np.ndarray):
-        return X.ndim == 1 and X.dtype.kind in "UO" and len(X) > 0 and isinstance(X[0], str)
-    if isinstance(X, (list, tuple)) or (hasattr(X, "to_list") and getattr(X, "ndim", 1) == 1):
-        return len(X) > 0 and isinstance(next(iter(X)), str)
-    return False
+        if X.ndim != 1 or X.dtype.kind not in "UO":
+            return False
+    elif not isinstance(X, (list, tuple)):
+        X = listed(X)
+        if not (isinstance(X, list) or hasattr(X, "to_list")) or getattr(X, "ndim", 1) != 1:
+            return False
+    return isinstance(_first_stated(X), str)
 
 
 def is_dicts(X: Any) -> bool:
     """Whether it is a list of dicts."""
-    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
+    return isinstance(X, (list, tuple)) and isinstance(_first_stated(X), Mapping)
+
+
+def _first_stated(X: Any) -> Any:
+    """The first item that is not missing."""
+    return next((x for x in X if x is not None and not (isinstance(x, float) and x != x)), None)
 
 
 def labels_of_columns(X: Any) -> list[Any] | None:
@@ -103,7 +117,7 @@ def arrow_columns(frame: Any) -> dict[str, Any]:
             table = pa.Table.from_pandas(frame, preserve_index=False)
         else:
             table = nw.from_native(frame, eager_only=True).to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         _name_mixed(frame, error)
     found = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -121,6 +135,9 @@ def _name_mixed(frame: Any, error: Exception) -> Any:
         column = frame[name]
         try:
             pa.array(column)
+        except pa.ArrowNotImplementedError:
+            problem = f"a column of type {column.dtype} makes no features; drop it"
+            raise DataTypeError(problem, field=name) from None
         except (pa.ArrowInvalid, pa.ArrowTypeError):
             first = next((type(value) for value in column if value is not None), None)
             for row, value in enumerate(column):

@@ -15,7 +15,7 @@ from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.features.base import Transformer
 from yarrow.io.row_reader import RowReader
-from yarrow.parameters import anything, choice
+from yarrow.parameters import anything, choice, integer
 
 
 def _are_texts(value: Any) -> bool:
@@ -71,6 +71,9 @@ class Columns(Transformer):
         options=("ignore", "indicate", "error"),
         doc="A missing value: no feature, the feature `column is missing`, or an error.",
     )
+    ngrams: int = integer(
+        default=1, doc="Of text columns, also count sequences of up to so many words.", at_least=1
+    )
 
     def transform_one(self, x: Any) -> dict[Hashable, float]:
         """Return the features of one row, a dict of columns."""
@@ -124,7 +127,7 @@ class Columns(Transformer):
         return np.array(list(self.vocabulary_), dtype=object)
 
     def _reader(self) -> RowReader:
-        names = "text", "categories", "drop", "missing", "when_missing"
+        names = "text", "categories", "drop", "missing", "when_missing", "ngrams"
         options = {name: getattr(self, name) or () for name in names}
         return RowReader.of("csv", options | {"known": getattr(self, "kinds_", {})})
 
@@ -132,7 +135,7 @@ class Columns(Transformer):
         frame = frame_of(X)
         reader = self._reader()
         if frame is None:
-            return reader.of_dicts(_dicts(X))
+            return reader.of_dicts(_dicts(X), is_first="kinds_" not in self.__dict__)
         names = column_names(frame) or []
         if "feature_names_in_" in self.__dict__:
             check_names(type(self).__name__, list(self.feature_names_in_), names)

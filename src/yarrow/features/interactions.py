@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, ClassVar
 
+from yarrow.data.frames import dict_rows, frame_of
 from yarrow.errors import DataError
 from yarrow.estimator import estimator
 from yarrow.features.base import Row, Transformer, values_of
@@ -79,9 +80,11 @@ class Interactions(Transformer):
         return result
 
     def transform(self, X: Iterable[Row]) -> list[dict[Hashable, float]]:
-        """Return all rows, which are dicts, with their products."""
-        if hasattr(X, "shape"):
-            raise DataError(f"X must be a list of dicts, not {type(X).__name__}.")
+        """Return all rows, dicts or those of a frame, with their products, as dicts."""
+        if frame_of(X) is not None:
+            X = dict_rows(X)
+        elif hasattr(X, "shape"):
+            raise DataError(f"X must be a frame or a list of dicts, not {type(X).__name__}.")
         return [self.transform_one(row) for row in X]
 
     def _terms_of(self, spaces: list[str]) -> Iterable[tuple[str, ...]]:

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from yarrow.errors import DataError, about_row
+from yarrow.data.frames import dict_rows, frame_of, labels_of_columns, listed
+from yarrow.errors import DataError, about_row, first_of
 from yarrow.estimator import estimator
 from yarrow.features.base import Transformer
 from yarrow.io.columns import WORD
@@ -146,14 +147,14 @@ class TextFeatures(Transformer):
 
     def _counted(self, X: Iterable[Any]) -> Iterator[Any]:
         """The features of all texts; an error says which text it is about."""
-        for place, text in enumerate(_texts(X)):
+        for place, text in enumerate(_texts(X, self.on)):
             with about_row(place):
                 yield self.transform_one(text)
 
     def _text(self, x: Any) -> str:
-        text = x[self.on] if self.on is not None and isinstance(x, Mapping) else x
+        text = x.get(self.on) if self.on is not None and isinstance(x, Mapping) else x
         if not isinstance(text, str):
-            raise DataError(f"{text!r} is not text", field=self.on)
+            raise DataError(f"{text!r} is not text; say '' where there is none", field=self.on)
         return text.lower() if self.lowercase else text
 
     def _grams(self, text: str) -> Iterator[str]:
@@ -176,9 +177,17 @@ class TextFeatures(Transformer):
         return hashed
 
 
-def _texts(X: Any) -> Iterable[Any]:
+def _texts(X: Any, on: str | None) -> Iterable[Any]:
     if isinstance(X, str):
         raise DataError("Expected many texts, got one: pass a list of texts.")
     if hasattr(X, "tocsr"):
         raise DataError("X must be a list of texts: a sparse matrix has none.")
-    return X  # type: ignore[no-any-return]
+    frame = frame_of(X)
+    if frame is None:
+        return listed(X)  # type: ignore[no-any-return]
+    names = labels_of_columns(frame) or []
+    if on is None:
+        raise DataError(f"X is a frame: say by on={names[0]!r} which column has the texts.")
+    if on not in names:
+        raise DataError(f"no such column; it has {first_of(names)}", field=on)
+    return dict_rows(frame)

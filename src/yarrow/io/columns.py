@@ -24,16 +24,15 @@ from __future__ import annotations
 import functools
 import math
 import re
-import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from yarrow.data.labels import kept
 from yarrow.data.named_rows import ColumnValues, Label, NamedRows, assemble
-from yarrow.errors import DataError, ReadingWarning, first_of
+from yarrow.errors import DataError, ReadingWarning, first_of, warn_user
 from yarrow.lazy import np
 
 if TYPE_CHECKING:
@@ -100,14 +99,8 @@ class Roles:
             if path is not None and not {path, path.split(".")[0]} & there:
                 problem = f"no such column; it has {first_of(names)}"
                 raise DataError(problem, source=source, field=path)
-        for paths, problem in ((self.expected, _NOT_TO_DROP), (self.learned, _NOT_LEARNED)):
-            missing = [path for path in paths if not {path, path.split(".")[0]} & there]
-            # Where none is there, the model tells that it knows no feature.
-            if missing and (paths is self.expected or len(missing) < len(paths)):
-                first, *others = missing
-                also = f" (the same of {first_of(map(repr, others), 5)})" if others else ""
-                problem = f"{problem}{also}; it has {first_of(names)}"
-                warnings.warn(ReadingWarning(source, first, problem), stacklevel=2)
+        _warn_of_absent(source, names, self.expected, _NOT_TO_DROP)
+        warn_of_lacking(source, names, self.learned)
 
     def reads(self, column: str) -> bool:
         """Whether anything of a whole column is needed."""
@@ -137,6 +130,27 @@ class Roles:
     def keeps(self, path: str, inside_kept: bool) -> bool:
         """Whether a column makes features if it is not dropped: alone or as a member of one."""
         return inside_kept or self.features is None or path in self.features
+
+
+def warn_of_lacking(source: str | None, names: list[str], learned: Sequence[str]) -> None:
+    """Warn of columns that a model has learned, and these rows have not.
+
+    Where none is there, the model tells that it knows no feature.
+    """
+    if not set(names).isdisjoint(path.split(".")[0] for path in learned):
+        _warn_of_absent(source, names, learned, _NOT_LEARNED)
+
+
+def _warn_of_absent(
+    source: str | None, names: list[str], paths: Sequence[str], problem: str
+) -> None:
+    there = set(names)
+    absent = [path for path in paths if not {path, path.split(".")[0]} & there]
+    if absent:
+        first, *others = absent
+        also = f" (the same of {first_of(map(repr, others), 5)})" if others else ""
+        problem = f"{problem}{also}; it has {first_of(names)}"
+        warn_user(ReadingWarning(source, first, problem))
 
 
 class BatchProblems:

@@ -15,7 +15,7 @@ from yarrow.errors import DataError, counted, needing
 from yarrow.io.arrow_columns import cast, present, rows_of, values_of
 from yarrow.io.columns import BatchProblems, Roles
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name, too_long
-from yarrow.io.kinds import Kind, declared_kind, kind_of_cells, typed, warn_of_texts
+from yarrow.io.kinds import Kind, declared_kind, kind_of_cells, typed, warn_of_texts, warn_of_zeros
 from yarrow.lazy import np
 
 BLOCK = 1 << 21
@@ -303,6 +303,8 @@ def _rows(
                 kind = kind_of_cells(text)
                 if kind == "text":
                     warn_of_texts(batch.source, name, text)
+                elif kind == "number":
+                    warn_of_zeros(batch.source, name, text)
             kinds[name] = kind
             columns[name] = typed(batch, name, text, kind, why(name))
     batch.pass_on(roles, passed)

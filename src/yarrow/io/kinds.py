@@ -6,12 +6,13 @@ of its column are numbers, dates, or true or false; among texts it is a text lik
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import Any, Literal
 
-from yarrow.errors import DataError, ReadingWarning
+from yarrow.errors import DataError, ReadingWarning, warn_user
 from yarrow.io.arrow_columns import TEXT_TYPES, cast, is_number_type
 from yarrow.io.columns import BatchProblems, Roles
 
@@ -40,6 +41,7 @@ _CATEGORY_OR_MARK = "put the column among the 'categories', or this mark among t
 _NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 #: how people and other programs write numbers and dates that are read as categories here
 _WITH_COMMAS = r"^\s*[+-]?(\d{1,3}(,\d{3})+(\.\d*)?|\d+,\d+)\s*$"
+_WITH_ZEROS = r"^\s*[+-]?0\d"
 _OTHER_DATE = r"^\s*(\d{4}[/.-]\d\d?[/.-]\d\d?|\d\d?[/.-]\d\d?[/.-](\d{4}|\d\d))([ T,].*)?$"
 _AS_DATES = "write dates as 2024-05-31"
 #: of dates that a CSV file may have so, and a frame or JSON has as texts
@@ -48,6 +50,8 @@ _ARE_TEXTS = "make the column one of dates, as pandas.to_datetime does, or read 
 _ENOUGH = 20
 #: from this share on, cells are nearly all numbers, and values nearly all different
 _NEARLY = 0.9
+#: how many records say what columns of JSON, or of dicts, hold
+_FIRST_RECORDS = 4096
 
 
 def declared_kind(roles: Roles, name: str, numeric: Iterable[str]) -> Kind | None:
@@ -163,18 +167,76 @@ def read_cell(name: str, text: str, kind: Kind) -> Any:
 # -- what may not be meant -------------------------------------------------------------------------
 
 
-def warn_of_texts(source: str | None, name: str, text: Any) -> None:
-    """Warn of texts read as categories that are nearly all numbers or dates, or all different."""
+class FirstRecords:
+    """Looks at the first records of JSON, or dicts, and warns of texts in them as of a column's."""
+
+    def __init__(self, roles: Roles) -> None:
+        self._roles, self._rows = roles, 0
+        self._texts: dict[str, list[str]] = {}
+        self._numbers: Counter[str] = Counter()
+
+    def look_at(self, record: Mapping[str, Any]) -> None:
+        """One more record, if they are not enough."""
+        self._rows += 1
+        for name, value in record.items() if self._rows <= _FIRST_RECORDS else ():
+            if isinstance(value, str):
+                if self._roles.is_plain(name) and value not in self._roles.missing:
+                    self._texts.setdefault(name, []).append(value)
+            elif isinstance(value, int | float) and value == value:
+                self._numbers[name] += 1
+
+    def warn(self, source: str | None) -> None:
+        """To be called when there are no more."""
+        with contextlib.suppress(ImportError):  # without pyarrow rows are read all the same
+            import pyarrow as pa
+
+            for name, texts in self._texts.items():
+                warn_of_texts(source, name, pa.array(texts), self._numbers[name])
+
+
+def warn_of_zeros(source: str | None, name: str, text: Any) -> None:
+    """Warn of cells read as numbers that have zeros before them, as codes do."""
     import pyarrow.compute as pc
 
     stated = text.drop_null()
-    if len(stated) < _ENOUGH:
+    codes = stated.filter(pc.match_substring_regex(stated, _WITH_ZEROS))
+    if len(stated) >= _ENOUGH and len(codes):
+        problem = (
+            f"{len(codes):,} of {len(stated):,} values begin with 0, such as "
+            f"{codes[0].as_py()[:40]!r}, as codes do: all were read as numbers"
+        )
+        ways = {"categories": name, "numeric": name}
+        warn_user(ReadingWarning(source, name, problem, ways))
+
+
+def warn_of_texts(source: str | None, name: str, text: Any, beside: int = 0) -> None:
+    """Warn of texts read as categories that are nearly all numbers or dates, or all different.
+
+    `beside` them the column has so many values that are numbers.
+    """
+    import pyarrow.compute as pc
+
+    stated = text.drop_null()
+    if len(stated) + beside < _ENOUGH or not len(stated):
+        return
+    if beside:
+        if beside >= len(stated):
+            first = stated[0].as_py()
+            problem = (
+                f"{beside:,} of {len(stated) + beside:,} values are numbers, but {first[:40]!r} is "
+                "a text: texts were read as categories"
+            )
+            ways = {"missing": first, "categories": name}
+            warn_user(ReadingWarning(source, name, problem, ways))
         return
     is_number = pc.match_substring_regex(stated, _NUMBER)
     numbers = pc.sum(is_number).as_py()
     with_commas = stated.filter(pc.match_substring_regex(stated, _WITH_COMMAS))
     dates = stated.filter(pc.match_substring_regex(stated, _OTHER_DATE))
     different = pc.count_distinct(stated).as_py()
+    others = stated.filter(pc.invert(is_number))
+    # Different numbers, and one text for those that are not known.
+    has_mark = different > _ENOUGH and pc.count_distinct(others).as_py() == 1
     ways: dict[str, str] = {}
     if len(with_commas) and numbers + len(with_commas) >= _NEARLY * len(stated):
         problem = (
@@ -189,8 +251,8 @@ def warn_of_texts(source: str | None, name: str, text: Any) -> None:
             f"{len(dates):,} of {len(stated):,} values look like dates, such as {shown!r}: all "
             f"were read as categories; {_AS_DATES if other else _ARE_TEXTS}"
         )
-    elif _NEARLY * len(stated) <= numbers < len(stated):
-        other = stated.filter(pc.invert(is_number))[0].as_py()
+    elif (0.5 if has_mark else _NEARLY) * len(stated) <= numbers < len(stated):
+        other = others[0].as_py()
         problem = (
             f"{numbers:,} of {len(stated):,} values are numbers, but {other[:40]!r} is none: all "
             "were read as categories"
@@ -210,7 +272,7 @@ def warn_of_texts(source: str | None, name: str, text: Any) -> None:
         ways = {"text": name, "drop": name}
     else:
         return
-    warnings.warn(ReadingWarning(source, name, problem, ways), stacklevel=2)
+    warn_user(ReadingWarning(source, name, problem, ways))
 
 
 def _is_date(text: str) -> bool:

@@ -20,10 +20,12 @@ from yarrow.data.frames import (
     frame_of,
     is_dicts,
     is_texts,
+    listed,
     numbers_of,
     rows_in,
 )
 from yarrow.errors import DataError, about_row
+from yarrow.estimator import columns_in
 from yarrow.io.unknown_features import FEW_ROWS, NO_FEATURE, warn_of_unknown
 from yarrow.lazy import np
 
@@ -60,7 +62,7 @@ def row_to_predict(model: Any, core: Any, x: Any) -> Any:
     if names:
         model.__dict__["_was_asked"] = True
         if core.t >= FEW_ROWS:
-            warn_of_unknown(core, names, stacklevel=4)
+            warn_of_unknown(core, names)
     return x
 
 
@@ -82,6 +84,10 @@ def rows_for(model: Any, X: Any, by_core: bool = False, fresh: bool = False) -> 
     stream = None if fresh else model._stream
     reader = None if fresh else _reader_of(model)
     tells = getattr(model, "tells_missing", False)
+    if names is not None and stream is not None and not model.__dict__.get("_feature_names_in"):
+        from yarrow.io.columns import warn_of_lacking
+
+        warn_of_lacking(None, names, columns_in(stream))
     if names is not None and (reader is None or all(map(reader.is_number, names))):
         values = numbers_of(frame)
         if values is not None:
@@ -92,9 +98,10 @@ def rows_for(model: Any, X: Any, by_core: bool = False, fresh: bool = False) -> 
         numbers = () if fresh else model.__dict__.get("_feature_names_in") or ()
         reader = RowReader.of("csv", {"known": dict.fromkeys(numbers, "number")}, tells)
     if texts:
-        return rows_of_named(reader.of_texts(list(X)), [], None)
+        return rows_of_named(reader.of_texts(list(listed(X))), [], None)
     if dicts:
-        return rows_of_named(reader.of_dicts(X), [], stream or {"format": "jsonl"}, tells)
+        made = reader.of_dicts(X, is_first=stream is None)
+        return rows_of_named(made, [], stream or {"format": "jsonl"}, tells)
     known: dict[str, Any] = {}
     found = reader.of_frame(frame, known, is_first=stream is None)
     stream = stream or {"format": "csv"}
@@ -192,16 +199,25 @@ class RowReader:
             return {name: None if value != value else value for name, value in found.items()}
         return found
 
-    def of_dicts(self, records: Any) -> NamedRows:
-        """The features of a list of dicts; an error names the row."""
+    def of_dicts(self, records: Any, is_first: bool = False) -> NamedRows:
+        """The features of a list of dicts; an error names the row.
+
+        What may not be meant is told of the first rows that a model is given, as of a frame.
+        """
         from yarrow.data.named_rows import block_of
+        from yarrow.io.kinds import FirstRecords
 
         rows = []
+        seen = FirstRecords(self.roles) if is_first else None
         for place, record in enumerate(records):
             with about_row(place):
                 if not isinstance(record, Mapping):
-                    raise DataError(f"{record!r} is not a dict, though the first row is one")
+                    raise DataError(f"{record!r} is not a dict, though other rows are dicts")
                 rows.append(self(record))
+            if seen is not None:
+                seen.look_at(record)
+        if seen is not None:
+            seen.warn(None)
         return self._named([block_of(rows)], len(rows))
 
     def of_texts(self, texts: list[Any]) -> NamedRows:
@@ -211,7 +227,8 @@ class RowReader:
 
         for place, text in enumerate(texts):
             if not isinstance(text, str):
-                raise DataError(f"{text!r} is not a text, though the first row is one", row=place)
+                problem = f"{text!r} is not a text, as other rows are; say '' where there is none"
+                raise DataError(problem, row=place)
         columns = list(self.roles.text)
         if len(columns) == 1:
             return self.of_dicts([{columns[0]: text} for text in texts])

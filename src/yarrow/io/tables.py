@@ -28,7 +28,7 @@ from yarrow.io.columns import (
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name
 from yarrow.io.csv_table import BLOCK, read_csv
 from yarrow.io.formats import SUFFIXES, TABLE_FORMATS
-from yarrow.io.kinds import Kind, how_read, kind_of_type, kind_of_value, warn_of_texts
+from yarrow.io.kinds import FirstRecords, Kind, how_read, kind_of_type, kind_of_value, warn_of_texts
 from yarrow.lazy import np
 
 Format = Literal["csv", "jsonl", "parquet"]
@@ -241,23 +241,20 @@ def _read_json_lines(
     source: Source, roles: Roles, kinds: dict[str, Kind], longest_line: int, is_first: bool
 ) -> Batches:
     name = source_name(source)
-    texts: dict[str, list[str]] | None = {} if is_first else None  # of the first rows
+    seen = FirstRecords(roles) if is_first else None
     with open_bytes(source) as file:
         for chunk in _json_chunks(lines_of(file, name, longest_line)):
             batch = BatchProblems(name, "line", [number for number, _ in chunk])
             parsed: list[tuple[dict[str, float], Label, float, tuple[Any, ...]]] = []
             for _, line in chunk:
                 try:
-                    parsed.append(_parse_row(roles, kinds, line, texts))
+                    parsed.append(_parse_row(roles, kinds, line, seen))
                 except DataError as error:
                     batch.fail(len(parsed), error.field, error.problem)
                     parsed.append(({}, 0, 0.0, ()))
-            for column, cells in (texts or {}).items():
-                with contextlib.suppress(ImportError):  # without pyarrow rows are read all the same
-                    import pyarrow as pa
-
-                    warn_of_texts(name, column, pa.array(cells))
-            texts = None
+            if seen is not None:
+                seen.warn(name)
+            seen = None
             features, labels, weights, passed = zip(*parsed, strict=True)
             batch.passed = list(passed) if roles.passed else None
             yield (
@@ -272,7 +269,7 @@ def _read_json_lines(
 
 
 def _parse_row(
-    roles: Roles, kinds: dict[str, Kind], line: bytes, texts: dict[str, list[str]] | None
+    roles: Roles, kinds: dict[str, Kind], line: bytes, seen: FirstRecords | None
 ) -> tuple[dict[str, float], Label, float, tuple[Any, ...]]:
     try:
         record = json.loads(line.decode("utf-8-sig"))
@@ -283,10 +280,8 @@ def _parse_row(
         if not record.keys() <= kinds.keys():
             stated = {name: one for name, one in record.items() if one is not None}
             kinds |= {name: kind_of_value(value) for name, value in stated.items()} | kinds
-        if texts is not None:
-            for name, value in record.items():
-                if isinstance(value, str) and roles.is_plain(name) and value not in roles.missing:
-                    texts.setdefault(name, []).append(value)
+        if seen is not None:
+            seen.look_at(record)
         label, weight = roles.label, roles.weight
         return (
             row_features(roles, record),

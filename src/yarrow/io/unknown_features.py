@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from yarrow.errors import UnknownFeaturesWarning
+from yarrow.errors import UnknownFeaturesWarning, warn_user
 from yarrow.lazy import np
 
 NO_FEATURE = "(none)"
@@ -15,14 +14,11 @@ NO_FEATURE = "(none)"
 FEW_ROWS = 32
 
 
-def warn_of_unknown(
-    core: Any, names: Sequence[Any], place: str = "", stacklevel: int = 5, **words: str
-) -> None:
+def warn_of_unknown(core: Any, names: Sequence[Any], place: str = "", **words: str) -> None:
     """Warn where a model knows none of the features of some rows."""
-    seen = [name for name in names if name != NO_FEATURE]
+    seen = [name for name in dict.fromkeys(names) if name != NO_FEATURE]
     if seen and not any(number >= 0 for number in core.place(seen)):
-        warning = UnknownFeaturesWarning(seen, core.feature_names, place, **words)
-        warnings.warn(warning, stacklevel=stacklevel)
+        warn_user(UnknownFeaturesWarning(seen, core.feature_names, place, **words))
 
 
 class UnknownFeatures:
@@ -41,7 +37,7 @@ class UnknownFeatures:
     def warn(self, place: str) -> None:
         """To be called when all rows have been seen."""
         if not self._found_one:
-            warn_of_unknown(self._core, self._seen, place, stacklevel=6)
+            warn_of_unknown(self._core, self._seen, place)
 
 
 def first_names(source: Any, stream_format: Any, dtype: str) -> list[Any]:
