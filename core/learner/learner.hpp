@@ -195,7 +195,7 @@ class Learner {
         __builtin_prefetch(first + row.index[i] * bytes + line, ToWrite);
   }
   /// The same for a part, whose columns are a piece of each plane.
-  void prefetch_part(const Row<W>& row) const {
+  [[gnu::always_inline]] void prefetch_part(const Row<W>& row) const {
     const Blocks<W>& blocks = state.blocks;
     for (std::size_t plane = 0; plane < blocks.planes().size(); ++plane) {
       const W* const first = blocks.first() + plane * blocks.capacity();

@@ -220,10 +220,12 @@ class LinearModel(CoreRule, CoreEstimator):
         sample_weight: Any,
         order: Array | None = None,
         undo: bool = True,
+        jobs: int | None = None,
     ) -> None:
         numbers, label_names = labels
         weights = read_weights(sample_weight, rows.n_rows)
-        rows.given_to(model.learn_rows, numbers, label_names, weights, names, order, undo)
+        jobs = jobs or n_threads(self.n_jobs)
+        rows.given_to(model.learn_rows, numbers, label_names, weights, names, order, undo, jobs)
 
     def _fit_passes(self, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any) -> None:
         """`fit`: some passes over all rows, shuffled; the model is kept only if all succeed."""
