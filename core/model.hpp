@@ -87,40 +87,15 @@ class Model : public FeatureNumbers {
   /// predicted before it is learned; then rows come in their own order.
   void learn_rows(const RowSource<W>& rows, std::size_t columns, const std::vector<Name>& names,
                   const Labels& labels, const double* weights, const std::int64_t* order,
-                  std::int64_t count, bool undo, ProgressiveResult* told = nullptr) {
-    if (told) told->delay = std::min(told->delay, count);
-    const int classes_before = classes.size();
-    const Index names_before = vocabulary.size();
-    const bool is_alone = !past_;
+                  std::int64_t count, bool undo, ProgressiveResult* told = nullptr, int jobs = 1) {
+    jobs = past_ || told ? 1 : jobs;
     try {
-      const Buffer<double> numbers = number_labels(labels, weights, order, count);
-      if (told) told->start(count, is_regression() ? 1 : classes.size());
-      const bool columns_change = classes.size() > classes_before;
-      if (past_ && columns_change) past_->undo.remember_all();
-      if (undo && !past_)
-        past_.emplace(state(), classes_before, names_before, hashed_kinds, rows.values(),
-                      columns_change);
-      learner->reserve_classes(classes.size());
-      Lesson lesson{&rows, numbers, weights, order, count, !is_regression()};
-      if (forgets()) {
-        learn_by_names(lesson, names.empty() ? numbers_as_names(columns) : names, told);
-      } else {
-        const auto places = place_columns(columns, names, true);
-        const MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
-        if (places) lesson.rows = &mapped;
-        lesson.is_large = learner->is_large();
-        told ? predict_then_learn_in_order(lesson, *told) : learn_in_order(lesson);
-      }
-    } catch (...) {
-      roll_back();
-      classes.truncate(std::min(classes.size(), classes_before));
-      vocabulary.truncate(names_before);
-      throw;
+      return learn_rows_once(rows, columns, names, labels, weights, order, count, undo, told, jobs);
+    } catch (const Error&) {
+      if (jobs == 1 || !undo) throw;
     }
-    if (is_alone) commit();
-    note_hashed(names);
-    if (hash_mask && names.empty()) hashed_kinds |= by_number;
-    if (vocabulary.crowded()) prune();
+    // One thread finds what threads met, and where it stands, or that it is nothing.
+    learn_rows_once(rows, columns, names, labels, weights, order, count, undo, told, 1);
   }
 
   /// Learns one row, all or nothing. `label` is the class, or null for the number `value`;
@@ -212,6 +187,45 @@ class Model : public FeatureNumbers {
   }
 
  private:
+  void learn_rows_once(const RowSource<W>& rows, std::size_t columns,
+                       const std::vector<Name>& names, const Labels& labels, const double* weights,
+                       const std::int64_t* order, std::int64_t count, bool undo,
+                       ProgressiveResult* told, int jobs) {
+    if (told) told->delay = std::min(told->delay, count);
+    const int classes_before = classes.size();
+    const Index names_before = vocabulary.size();
+    const bool is_alone = !past_;
+    try {
+      const Buffer<double> numbers = number_labels(labels, weights, order, count);
+      if (told) told->start(count, is_regression() ? 1 : classes.size());
+      const bool columns_change = classes.size() > classes_before;
+      if (past_ && columns_change) past_->undo.remember_all();
+      if (undo && !past_)
+        past_.emplace(state(), classes_before, names_before, hashed_kinds, rows.values(),
+                      columns_change);
+      learner->reserve_classes(classes.size());
+      Lesson lesson{&rows, numbers, weights, order, count, !is_regression()};
+      if (forgets()) {
+        learn_by_names(lesson, names.empty() ? numbers_as_names(columns) : names, told);
+      } else {
+        const auto places = place_columns(columns, names, true);
+        const MappedRows<W> mapped(rows, places.value_or(std::vector<Index>{}), hash_mask != 0);
+        if (places) lesson.rows = &mapped;
+        lesson.is_large = learner->is_large();
+        told ? predict_then_learn_in_order(lesson, *told) : learn_in_order(lesson, jobs);
+      }
+    } catch (...) {
+      roll_back();
+      classes.truncate(std::min(classes.size(), classes_before));
+      vocabulary.truncate(names_before);
+      throw;
+    }
+    if (is_alone) commit();
+    note_hashed(names);
+    if (hash_mask && names.empty()) hashed_kinds |= by_number;
+    if (vocabulary.crowded()) prune();
+  }
+
   /// Calls f with a few rows at a time (a cursor, the first one's number, the last one's) and
   /// memory for scores; each of `jobs` threads takes rows that stand behind each other. Of what is
   /// wrong with rows the first is told.
@@ -258,15 +272,75 @@ class Model : public FeatureNumbers {
     bool is_large = false;  ///< the weights exceed a core's own cache
 
     /// Rows that do not count are not looked at.
-    RowCursor<W> to_learn() const { return {*rows, 0, count, order, weights}; }
+    RowCursor<W> to_learn(std::int64_t begin, std::int64_t end) const {
+      return {*rows, begin, end, order, weights};
+    }
+    RowCursor<W> to_learn() const { return to_learn(0, count); }
     std::int64_t place(std::int64_t i) const { return order ? order[i] : i; }
     double weight(std::int64_t i) const { return weights ? weights[place(i)] : 1; }
   };
 
-  void learn_in_order(const Lesson& lesson) {
-    RowCursor<W> rows = lesson.to_learn();
+  void learn_in_order(const Lesson& lesson, int jobs) {
+    constexpr std::int64_t least = 256;  // takes longer than starting a thread
+    for (std::int64_t begin = 0, end; begin < lesson.count; begin = end) {
+      end = lesson.count;
+      if (jobs > 1 && (!past_ || past_->undo.is_whole())) {
+        end = known_until(lesson, begin);
+        if (end - begin >= least && learner->has_lone_columns()) {
+          learn_by_columns(lesson, begin, end, jobs);
+          continue;
+        }
+        end = std::min(end + 1, lesson.count);  // up to a row of a new class
+      }
+      learn_in_order(lesson, begin, end);
+    }
+  }
+  void learn_in_order(const Lesson& lesson, std::int64_t begin, std::int64_t end) {
+    RowCursor<W> rows = lesson.to_learn(begin, end);
     Undo<W>* const before = past_ ? &past_->undo : nullptr;
-    for (std::int64_t i = 0; i < lesson.count; ++i) learn_next(lesson, rows, i, before);
+    for (std::int64_t i = begin; i < end; ++i) learn_next(lesson, rows, i, before);
+  }
+
+  /// Where the rows of classes that have been learned end, or what is kept of them gets large.
+  std::int64_t known_until(const Lesson& lesson, std::int64_t begin) {
+    constexpr std::int64_t most = 4096;
+    std::int64_t i = begin;
+    const std::int64_t end = std::min(lesson.count, begin + most);
+    while (i < end && (lesson.weight(i) == 0 || lesson.numbers[i] < state().classes)) ++i;
+    return i;
+  }
+
+  /// Threads learn the same rows, each for some columns; what needs all columns is counted
+  /// afterwards, row by row.
+  void learn_by_columns(const Lesson& lesson, std::int64_t begin, std::int64_t end, int jobs) {
+    const int columns = state().blocks.columns(), parts = std::clamp(columns / 4, 1, jobs);
+    const auto first_of = [=](int k) {  // columns that are walked together stay together
+      return k == parts ? columns : (columns * k / parts + 2) / 4 * 4;
+    };
+    std::vector<std::unique_ptr<Learner<W>>> learners;
+    for (int k = 0; k < parts; ++k)
+      learners.push_back(learner->part(first_of(k), first_of(k + 1) - first_of(k)));
+    told_.resize(parts);
+    share(parts, parts, [&](std::int64_t k, std::int64_t) {
+      ColumnPart told = std::move(told_[k]);  // threads write to no neighbouring memory
+      told.clear();
+      RowCursor<W> rows = lesson.to_learn(begin, end);
+      for (std::int64_t i = begin; i < end; ++i) {
+        if (lesson.weight(i) == 0) continue;
+        const std::span<const Row<W>> read = rows.from(i);
+        if (lesson.is_large && read.size() > 1) learners[k]->prefetch_part(read[1]);
+        learners[k]->learn_part(read[0], static_cast<int>(lesson.numbers[i]),
+                                lesson.weight(i) * class_weight(lesson, lesson.numbers[i]), told);
+      }
+      told_[k] = std::move(told);
+    });
+    for (int k = 0; k < parts; ++k) learner->take_columns(*learners[k], first_of(k));
+    std::vector<std::size_t> moves(parts);
+    for (std::int64_t i = begin, learned = 0; i < end; ++i)
+      if (lesson.weight(i) != 0)
+        learner->count_row(static_cast<int>(lesson.numbers[i]),
+                           lesson.weight(i) * class_weight(lesson, lesson.numbers[i]), learned++,
+                           told_, moves);
   }
 
   /// The same, but each row is predicted first, or scored by its learning, which begins with that.
@@ -401,6 +475,7 @@ class Model : public FeatureNumbers {
 
   Scores found_;
   std::vector<double> last_scores_;
+  std::vector<ColumnPart> told_;
   std::optional<Past<W>> past_;  ///< since `begin`
 };
 

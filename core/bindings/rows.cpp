@@ -58,7 +58,7 @@ template <class W>
 static void learn(PythonModel<W>& self, const ArrayRows<W>& x, const Doubles& labels,
                   const nb::list& label_names, const std::optional<Doubles>& weights,
                   const nb::list& names, const std::optional<Integers>& order, bool undo,
-                  ProgressiveResult* told) {
+                  ProgressiveResult* told, int jobs) {
   const Labels given{{labels.data(), labels.shape(0)}, to_class_names(label_names)};
   const std::vector<Name> column_names = borrow_names(names);
   const double* weight = weights ? weights->data() : nullptr;
@@ -69,7 +69,8 @@ static void learn(PythonModel<W>& self, const ArrayRows<W>& x, const Doubles& la
     std::optional<Changing>
         lock;  // without undo the model is the caller's alone: no fork waits for it
     if (undo) lock.emplace(self.mutex, Interpreter::released);
-    self.learn_rows(*x.rows, x.columns, column_names, given, weight, places, count, undo, told);
+    self.learn_rows(*x.rows, x.columns, column_names, given, weight, places, count, undo, told,
+                    jobs);
   }
   warn_of_divergence(self);
 }
@@ -77,8 +78,8 @@ static void learn(PythonModel<W>& self, const ArrayRows<W>& x, const Doubles& la
 template <class W>
 static void learn_rows(PythonModel<W>& self, ArrayRows<W> x, const Doubles& labels,
                        const nb::list& label_names, std::optional<Doubles> weights,
-                       const nb::list& names, std::optional<Integers> order, bool undo) {
-  learn<W>(self, x, labels, label_names, weights, names, order, undo, nullptr);
+                       const nb::list& names, std::optional<Integers> order, bool undo, int jobs) {
+  learn<W>(self, x, labels, label_names, weights, names, order, undo, nullptr, jobs);
 }
 
 /// Predicts each row before it is learned: predictions, and if they are wanted scores, variances
@@ -94,7 +95,7 @@ static nb::tuple predict_then_learn_rows(PythonModel<W>& self, ArrayRows<W> x,
   told.wants_scores = wants_scores;
   told.wants_uncertainty = wants_uncertainty;
   const auto rows = static_cast<std::size_t>(x.rows->rows());
-  learn<W>(self, x, labels, label_names, weights, names, {}, undo, &told);
+  learn<W>(self, x, labels, label_names, weights, names, {}, undo, &told, 1);
   const auto table = [&](bool is_wanted, std::vector<double>& numbers, std::size_t width) {
     if (!is_wanted) return nb::object(nb::none());
     return nb::object(nb::cast(to_array(std::move(numbers), {rows, width})));
@@ -195,7 +196,9 @@ void bind_rows(nb::class_<PythonModel<W>>& type) {
   };
   with_rows("learn_rows", &learn_rows<W>, nb::arg("labels"), nb::arg("label_names"),
             nb::arg("weights").none(), nb::arg("names"), nb::arg("order").none(), nb::arg("undo"),
-            "Learns rows: of a table of values, or with indices and begins those of a CSR matrix.");
+            nb::arg("jobs") = 1,
+            "Learns rows: of a table of values, or with indices and begins those of a CSR matrix; "
+            "columns of one-versus-rest by so many threads.");
   with_rows("predict_then_learn_rows", &predict_then_learn_rows<W>, nb::arg("labels"),
             nb::arg("label_names"), nb::arg("weights").none(), nb::arg("names"), nb::arg("delay"),
             nb::arg("wants_scores"), nb::arg("wants_uncertainty"), nb::arg("undo"),

@@ -7,6 +7,7 @@
 
 #include "data/arrays.hpp"
 #include "data/classes.hpp"
+#include "learner/column_part.hpp"
 #include "learner/outputs.hpp"
 #include "learner/rivals.hpp"
 #include "learner/settled.hpp"
@@ -67,6 +68,22 @@ class Learner {
   /// above those seen, or for regression any real number. Indices must be below
   /// `state.blocks.features()`.
   virtual void learn(const Row<W>& row, double label, double weight) = 0;
+
+  // One-versus-rest whose columns learn each by itself: threads may learn the same rows, each with
+  // a learner of some of the columns, in the same memory. What takes all columns, they leave for
+  // afterwards.
+
+  /// Whether that is so.
+  virtual bool has_lone_columns() const { return false; }
+  /// A learner of some columns; while it learns, nobody else may touch these.
+  virtual std::unique_ptr<Learner> part(int /*first*/, int /*columns*/) { return nullptr; }
+  /// Learns a row of a known class, by a learner that is a part.
+  virtual void learn_part(const Row<W>&, int /*c*/, double /*weight*/, ColumnPart&) {}
+  /// Takes over what a part has of each column.
+  virtual void take_columns(Learner& /*part*/, int /*first*/) {}
+  /// Counts a row of class c that parts have learned, its i-th. `moves`: of each, before this row.
+  virtual void count_row(int /*c*/, double /*weight*/, std::size_t /*i*/,
+                         std::span<const ColumnPart> /*parts*/, std::span<std::size_t> /*moves*/) {}
 
   /// What was predicted for the last row before it was learned: a class number (-1: none was
   /// seen), or a value.
@@ -176,6 +193,18 @@ class Learner {
     for (std::size_t i = 0; i < row.size; ++i)
       for (std::size_t line = 64; line < bytes; line += 64)
         __builtin_prefetch(first + row.index[i] * bytes + line, ToWrite);
+  }
+  /// The same for a part, whose columns are a piece of each plane.
+  [[gnu::always_inline]] void prefetch_part(const Row<W>& row) const {
+    const Blocks<W>& blocks = state.blocks;
+    for (std::size_t plane = 0; plane < blocks.planes().size(); ++plane) {
+      const W* const first = blocks.first() + plane * blocks.capacity();
+      for (std::size_t i = 0; i < row.size; ++i) {
+        const W* const cells = first + row.index[i] * blocks.stride();
+        for (int k = 0; k < blocks.columns(); k += 64 / sizeof(W)) __builtin_prefetch(cells + k);
+        __builtin_prefetch(cells + blocks.columns() - 1);
+      }
+    }
   }
   /// Whether the weights exceed a core's own cache, so that asking for them beforehand pays.
   bool is_large() const { return state.blocks.bytes() > std::size_t{2} << 20; }

@@ -93,6 +93,78 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     }
   }
 
+  bool has_lone_columns() const override {
+    return Loop::has_lone_columns && recipe_.strategy == Strategy::one_versus_rest &&
+           !recipe_.rule_context && state.classes > 2;
+  }
+
+  std::unique_ptr<Base> part(int first, int columns) override {
+    auto some = std::make_unique<RuleLearner>(recipe_);
+    some->is_part_ = true;
+    some->first_column_ = first;
+    some->state.blocks = state.blocks.window(first, columns);
+    static_cast<Scalars&>(some->state) = state;
+    some->state.columns.assign(state.columns.begin() + first,
+                               state.columns.begin() + first + columns);
+    if (first == 0) some->state.touched = std::move(state.touched);
+    if constexpr (Loop::shrinks)
+      some->state.before_all_change = [&learned = *some] { learned.refuse_dependent_bounds(); };
+    return some;
+  }
+
+  void learn_part(const Row<W>& row, int c, double weight, ColumnPart& told) override {
+    kept_.clear();
+    moves_.clear();
+    loop_.score(state, row, scores_);
+    best_ = {};
+    const Outputs outputs = this->outputs();
+    for (int k = 0; k < state.blocks.columns(); ++k)
+      if (!outputs.is_none(first_column_ + k))
+        best_.offer({outputs.positive_class(first_column_ + k), scores_.score[k]});
+    const bool moved = ask_each_column(row, c, weight);
+    for (Contender* const each : {&best_.first, &best_.second})
+      if (each->of_class >= 0)
+        each->variance = scores_.variance[outputs.of_class(each->of_class) - first_column_];
+    told.rows.push_back({best_, moved, moves_.size()});
+    for (Move& m : moves_) {
+      state.weight_bound = state.sum_bound = {};  // which then say how far this move reaches
+      loop_.apply(state, row, scores_, {&m, 1});
+      told.growths.push_back({state.weight_bound.value, state.sum_bound.value});
+      ++state.columns[m.column].updates;
+    }
+    keep_memories();
+    if (first_column_ == 0) state.touched.add(row);
+    loop_.finish_row(state);
+    state.t += 1;
+  }
+
+  void take_columns(Base& part, int first) override {
+    std::copy(part.state.columns.begin(), part.state.columns.end(), state.columns.begin() + first);
+    if (first == 0) state.touched = std::move(part.state.touched);
+  }
+
+  void count_row(int c, double weight, std::size_t i, std::span<const ColumnPart> parts,
+                 std::span<std::size_t> moves) override {
+    BestTwo best;
+    bool moved = false;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const ColumnPart::OfRow& row = parts[p].rows[i];
+      best.offer(row.best.first);
+      best.offer(row.best.second);
+      moved |= row.moved;
+      for (std::size_t end = moves[p] + row.moves; moves[p] < end; ++moves[p]) {
+        const auto refuse = [] -> double { Bound::refuse(); };
+        const auto [of_weights, of_sums] = parts[p].growths[moves[p]];
+        state.weight_bound.template admit<W>(of_weights, refuse);
+        state.sum_bound.template admit<W>(of_sums, refuse);
+      }
+    }
+    this->last_prediction = best.first.of_class;
+    if (calibrates())
+      state.calibration.record(lead_of(best), best.first.of_class == c, weight, state.t + 1);
+    count(moved, best.first.of_class != c);
+  }
+
   void predict_columns(const Row<W>& row, bool wants_variances, Scores& out) const override {
     if (!wants_variances && predicts_as_it_learns()) return loop_.score(state, row, out);
     predict_columns(row, out);
@@ -231,6 +303,10 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   /// Counts the row, which has been learned.
   void finish(bool moved, bool wrong) {
     loop_.finish_row(state);
+    count(moved, wrong);
+  }
+
+  void count(bool moved, bool wrong) {
     if constexpr (Loop::calibrated)
       state.calibration.refit_when_due(state.t + 1, 1.0 / std::max(2, state.classes));
     add_to_count(state.updates, moved);
@@ -255,15 +331,16 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     const bool counts = calibrates();
     listed_.clear();
     for (int k = 0; k < state.blocks.columns(); ++k)
-      if (!is_passive(outputs.sign(k, c) * scores_.score[k], 1)) listed_.push_back(k);
+      if (!is_passive(outputs.sign(first_column_ + k, c) * scores_.score[k], 1))
+        listed_.push_back(k);
     if (!counts && listed_.empty()) return false;
     measure_listed(row, counts);
     bool moved = false;
     Move move;
     for (const int k : listed_) {
-      if (!ask(k, outputs.sign(k, c), weight, 1, move)) continue;
+      if (!ask(k, outputs.sign(first_column_ + k, c), weight, 1, move)) continue;
       moves_.push_back(move);
-      moved |= !outputs.is_none(k);
+      moved |= !outputs.is_none(first_column_ + k);
     }
     return moved;
   }
@@ -287,7 +364,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   /// deviations the predicted class is ahead.
   void measure_listed(const Row<W>& row, bool calibrates) {
     std::vector<int> leading;
-    if (calibrates) leading = this->outputs().leading(scores_.score);
+    if (calibrates) leading = leading_columns();
     for (const int k : leading)
       if (std::find(listed_.begin(), listed_.end(), k) == listed_.end()) listed_.push_back(k);
     loop_.measure(state, row, listed_, scores_);
@@ -298,6 +375,29 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
       v += scores_.variance[leading[1]];
     }
     top_margin_ = lead / std::sqrt(v);
+  }
+
+  /// Those whose scores decide the prediction, or, of a part, may decide it.
+  std::vector<int> leading_columns() const {
+    const Outputs outputs = this->outputs();
+    if (!is_part_) return outputs.leading(scores_.score);
+    std::vector<int> columns;
+    for (const Contender& each : {best_.first, best_.second})
+      if (each.of_class >= 0) columns.push_back(outputs.of_class(each.of_class) - first_column_);
+    return columns;
+  }
+
+  /// By how many deviations the better of two classes is ahead.
+  static double lead_of(const BestTwo& best) {
+    return (best.first.score - best.second.score) /
+           std::sqrt(best.first.variance + best.second.variance);
+  }
+
+  /// A part knows how far its moves reach, and no bound that they add to. Where a whole column
+  /// changes, it may depend on the bound how far.
+  void refuse_dependent_bounds() const {
+    for (const Column& column : state.columns)
+      if (recipe_.average || std::abs(column.scale) > 1) Bound::refuse();
   }
 
   bool calibrates() const { return Loop::calibrated && state.calibration.wants(state.t + 1); }
@@ -403,6 +503,9 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   std::vector<double> gram_;  ///< products of the rivals' signed rows
   std::vector<Move> moves_;
   std::vector<std::pair<int, double>> kept_;  ///< columns and the rule's new memory of them
+  bool is_part_ = false;
+  int first_column_ = 0;  ///< of a part, among all
+  BestTwo best_;          ///< of a part's classes
   double top_margin_ = -1;                    ///< of this row, for the calibration; -1: not noted
 };
 

@@ -18,6 +18,8 @@ class AffineLoop : public ScaledLoop<W> {
   using Base::intercept_, Base::average_, Base::increase;
 
  public:
+  static constexpr bool has_lone_columns = true;
+
   static std::vector<Plane> planes(const LoopSettings& settings) {
     std::vector<Plane> planes = Base::planes(settings);
     if (settings.average) planes.push_back({"average", 0, true});

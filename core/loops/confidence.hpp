@@ -82,6 +82,8 @@ class ConfidenceLoop : public GaussianLoop<W, Planes> {
   using Base::intercept_, Base::average_, Base::increase;
 
  public:
+  static constexpr bool has_lone_columns = true;
+
   void set(const std::vector<double>& loop_parameters) { covariance_.set(loop_parameters); }
 
   void score(const State<W>& state, const Row<W>& row, Scores& out) const {

@@ -35,6 +35,8 @@ class LoopBase {
   using Weight = W;
   static constexpr bool calibrated = false;  ///< keeps variances
   static constexpr bool shrinks = false;     ///< a step may shrink columns that the row is not for
+  /// What a column learns depends on no other column, so that threads may share them.
+  static constexpr bool has_lone_columns = false;
 
   static std::vector<Plane> planes(const LoopSettings&) { return {{"weight", 0, true}}; }
 

@@ -294,6 +294,7 @@ template <class W>
 class SurestLoop : public ConfidenceLoop<W, Diagonal, 3> {  // mean, variance, entry number
  public:
   using Base = ConfidenceLoop<W, Diagonal, 3>;
+  static constexpr bool has_lone_columns = false;  // each has a list of its own
 
   static void extend(State<W>& state, const std::vector<double>&) {
     Selected<W>::Lists::start(state);

@@ -77,6 +77,17 @@ class Blocks {
     return *this;
   }
 
+  /// Some of the columns as blocks of their own, in the same memory; what is shared is not theirs.
+  Blocks window(int first, int columns) {
+    Blocks some(planes_, 0);
+    some.columns_ = columns;
+    some.capacity_ = capacity_;
+    some.stride_ = stride_;
+    some.features_ = some.reserved_ = features_;
+    some.memory_ = {memory_, memory_.get() + first};
+    return some;
+  }
+
   int columns() const { return columns_; }
   int capacity() const { return capacity_; }  ///< distance from one plane to the next
   const std::vector<Plane>& planes() const { return planes_; }

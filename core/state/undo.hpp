@@ -36,6 +36,8 @@ class Undo {
     state_.before_change = nullptr;
   }
 
+  bool is_whole() const { return whole_.has_value(); }
+
   /// To be called before a row is learned.
   void remember(const Row<W>& row) { remember(std::span(row.index, row.size)); }
 

@@ -1,4 +1,5 @@
-"""`n_jobs`: the rows of an array are shared between threads, and all answers stay the same."""
+"""`n_jobs`: threads share the rows of an array to predict, or the classes of one-versus-rest to
+learn, and all answers and all that is learned stay the same."""
 
 from __future__ import annotations
 
@@ -6,17 +7,24 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from contract.support import classification
+from contract.support import classification, learned
 
+import yarrow
 from yarrow import (
     AROWClassifier,
     AROWRegressor,
+    CWClassifier,
+    ForgettingAROWClassifier,
     OneClassPassiveAggressive,
     PassiveAggressiveClassifier,
+    PegasosClassifier,
+    Perceptron,
+    ROMMAClassifier,
     VotedPerceptron,
     YarrowClassifier,
 )
-from yarrow.errors import ParameterError
+from yarrow.base.classifier import LinearClassifier
+from yarrow.errors import DataError, ParameterError
 
 pytestmark = pytest.mark.threads
 
@@ -76,3 +84,90 @@ def test_a_file_does_not_say_how_many_threads_its_reader_has(tmp_path):
     X, y = classification(20, 3, 2)
     AROWClassifier(n_jobs=7).fit(X, y).save(tmp_path / "model")
     assert AROWClassifier.load(tmp_path / "model").n_jobs is None
+
+
+# -- learning ------------------------------------------------------------------------------------
+
+CLASSES = 11  # which are 12 columns
+
+
+def late_classes(n=1_500, columns=30):
+    """Rows in which the last classes come after others have been learned for a while."""
+    X, y = classification(n, columns, CLASSES)
+    late = np.flatnonzero(y >= CLASSES - 2)
+    kept = late[late >= n // 2]
+    place = np.concatenate([np.flatnonzero(y < CLASSES - 2), kept])
+    place.sort()
+    return X[place], y[place]
+
+
+def one_versus_rest():
+    """Every learner that learns so by default, and some that keep more for a feature."""
+    classes = [cls for cls in (getattr(yarrow, name) for name in yarrow.__all__) if isinstance(cls, type)]
+    models = [cls() for cls in classes if issubclass(cls, LinearClassifier)]
+    return [
+        *(model for model in models if model.multiclass == "ovr"),
+        AROWClassifier(average=True, dtype="float64"),
+        CWClassifier(hash_bits=4),
+        ForgettingAROWClassifier(clock="rows"),
+        PassiveAggressiveClassifier(average=True),
+    ]
+
+
+@pytest.mark.parametrize("model", one_versus_rest(), ids=repr)
+def test_threads_learn_no_other_bit(model):
+    X, y = late_classes()
+    random = np.random.default_rng(0)
+    weights = random.integers(0, 3, len(y)) / 2
+    names = np.array([f"class {c}" for c in range(CLASSES)])[y]
+
+    def taught(jobs):
+        model.set_params(n_jobs=jobs, shuffle=True, max_iter=2, class_weight={"class 3": 2.5})
+        found = type(model)(**model.get_params())
+        found.fit(sp.csr_array(X), names, sample_weight=weights)
+        found.partial_fit(X[:700], names[:700])
+        return learned(found.partial_fit(X, names))
+
+    alone = taught(None)
+    for jobs in (2, 5):
+        assert taught(jobs) == alone
+
+
+REFUSING = [Perceptron(), PegasosClassifier(), ROMMAClassifier(dtype="float64")]
+
+
+@pytest.mark.parametrize("row", [300, 900, 1_100])
+@pytest.mark.parametrize("model", REFUSING, ids=repr)
+def test_a_row_that_is_refused_leaves_no_trace(model, row):
+    X, y = late_classes()
+    wrong = X.copy()
+    size = 3e38 if model.dtype == "float32" else 1e160
+    wrong[row] = size  # whose update overflows
+    wrong[row + 5] = size / 2
+    told = []
+    for jobs in (None, 2, 5):
+        model.set_params(n_jobs=jobs)
+        model.fit(X, y)
+        before = learned(model)
+        with pytest.raises(DataError, match=f"^Row {row}: ") as in_order:
+            model.partial_fit(wrong, y)
+        assert learned(model) == before
+        with pytest.raises(DataError, match="^Row [0-9]+: ") as shuffled:
+            model.fit(wrong, y)
+        told.append((str(in_order.value), str(shuffled.value), learned(model.partial_fit(X, y))))
+    assert told[0] == told[1] == told[2]
+
+
+@pytest.mark.parametrize("call", ["fit", "partial_fit"])
+def test_a_bound_that_is_reached_is_looked_into(call):
+    """Weights come and go, so that what they may have grown to is far above what they are."""
+    X, y = late_classes()
+    X[400:600, 0] = np.resize([1e36, -1e36], 200)
+    y[400:600] = 3
+    found = []
+    for jobs in (None, 2, 5):
+        model = Perceptron(n_jobs=jobs, shuffle=False, fit_intercept=False)
+        getattr(model, call)(X, y)
+        found.append(learned(getattr(model, "partial_fit")(X, y)))
+    assert found[0] == found[1] == found[2]
+    assert found[0]["scalars"][5] > 1e37

@@ -14,18 +14,44 @@ if TYPE_CHECKING:
     from yarrow.online.progressive import CoreModel
 
 
+def run(
+    estimator: LinearModel,
+    model: CoreModel,
+    rows: Rows,
+    labels: Labels,
+    sample_weight: Any,
+    jobs: int,
+) -> tuple[CoreModel, list[float] | None]:
+    """The passes of `fit` with so many threads: the model to keep, and scores of rows held out."""
+    given = estimator, model, rows, labels, sample_weight, jobs
+    if estimator.early_stopping:
+        return run_until_plateau(*given)
+    run_epochs(*given)
+    return model, None
+
+
 def run_epochs(
-    estimator: LinearModel, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any
+    estimator: LinearModel,
+    model: CoreModel,
+    rows: Rows,
+    labels: Labels,
+    sample_weight: Any,
+    jobs: int,
 ) -> None:
     """`max_iter` passes, each in a new random order where `shuffle` is set."""
     random, names = np.random.default_rng(estimator.random_state), rows.names or []
     for _ in range(estimator.max_iter):
         order = random.permutation(rows.n_rows) if estimator.shuffle else None
-        estimator._learn(model, rows, names, labels, sample_weight, order, undo=False)
+        estimator._learn(model, rows, names, labels, sample_weight, order, undo=False, jobs=jobs)
 
 
 def run_until_plateau(
-    estimator: LinearModel, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any
+    estimator: LinearModel,
+    model: CoreModel,
+    rows: Rows,
+    labels: Labels,
+    sample_weight: Any,
+    jobs: int,
 ) -> tuple[CoreModel, list[float]]:
     """Passes until the score of held-out rows stops rising: the best pass's model, all scores.
 
@@ -48,7 +74,7 @@ def run_until_plateau(
     best: Any = None
     for _ in range(estimator.max_iter):
         order = random.permutation(learned) if estimator.shuffle else learned
-        estimator._learn(model, rows, names, labels, sample_weight, order, undo=False)
+        estimator._learn(model, rows, names, labels, sample_weight, order, undo=False, jobs=jobs)
         score = estimator._score_held_out(model, kept_rows, kept_labels, kept_weights)
         scores.append(score)
         if score > highest:
@@ -91,7 +117,12 @@ def hold_out(groups: Array, fraction: float, random: np.random.Generator) -> tup
 def _restored(estimator: LinearModel, model: CoreModel, state: Any) -> CoreModel:
     """A model as it was when its state was taken."""
     tensors, classes = state
-    weights = [(label, weight) for label, weight in model.class_weights]
-    earlier = estimator._new_model(list(model.declared), weights)
+    earlier = fresh(estimator, model)
     earlier.set_state(dict(tensors), list(classes))
     return earlier
+
+
+def fresh(estimator: LinearModel, model: CoreModel) -> CoreModel:
+    """One that has learned nothing, for the same classes with the same weights."""
+    weights = [(label, weight) for label, weight in model.class_weights]
+    return estimator._new_model(list(model.declared), weights)

@@ -220,20 +220,25 @@ class LinearModel(CoreRule, CoreEstimator):
         sample_weight: Any,
         order: Array | None = None,
         undo: bool = True,
+        jobs: int | None = None,
     ) -> None:
         numbers, label_names = labels
         weights = read_weights(sample_weight, rows.n_rows)
-        rows.given_to(model.learn_rows, numbers, label_names, weights, names, order, undo)
+        jobs = jobs or n_threads(self.n_jobs)
+        rows.given_to(model.learn_rows, numbers, label_names, weights, names, order, undo, jobs)
 
     def _fit_passes(self, model: CoreModel, rows: Rows, labels: Labels, sample_weight: Any) -> None:
         """`fit`: some passes over all rows, shuffled; the model is kept only if all succeed."""
         if sample_weight is not None and not np.any(read_weights(sample_weight, rows.n_rows)):
             raise DataError("All sample weights are zero: there is no row to learn.")
-        if self.early_stopping:
-            model, scores = epochs.run_until_plateau(self, model, rows, labels, sample_weight)
-        else:
-            epochs.run_epochs(self, model, rows, labels, sample_weight)
-            scores = None
+        given, jobs = (rows, labels, sample_weight), n_threads(self.n_jobs)
+        try:
+            model, scores = epochs.run(self, model, *given, jobs)
+        except DataError:
+            if jobs == 1:
+                raise
+            # Threads stop at different rows: one alone finds the first that is wrong, if any is.
+            model, scores = epochs.run(self, epochs.fresh(self, model), *given, 1)
         n_iter = self.max_iter if scores is None else len(scores)
         self._keep_fitted(model, rows, n_iter, scores)
 
