@@ -2,7 +2,7 @@
 
 Nothing is chosen here: the mistakes of each setting are kept row by row, so that whoever reads them
 may choose in hindsight or on the first half. Options: `first`, only so many rows; `unit`, each row
-scaled to length one.
+scaled to length one. Where labels are changed, mistakes are counted against the true ones.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def run(cell: Cell) -> dict[str, Any]:
     """Race all settings of one learner."""
     recipe = json.dumps(dataclasses.asdict(cell.data), sort_keys=True)
     first, unit = cell.options.get("first"), bool(cell.options.get("unit"))
-    rows = _rows(recipe, cell.seed, first, unit)
+    rows = _rows(recipe, cell.noise, cell.seed, first, unit)
     entrants = [
         Entrant(in_words(setting), cell.learner.make(setting))
         for setting in cell.learner.settings()
@@ -58,11 +58,11 @@ def in_words(setting: dict[str, Any]) -> str:
 
 
 @functools.lru_cache(maxsize=2)
-def _rows(recipe: str, seed: int, first: int | None, unit: bool) -> Dataset:
+def _rows(recipe: str, noise: float, seed: int, first: int | None, unit: bool) -> Dataset:
     """The first rows, their columns numbered as they appear, which changes nothing but speed."""
     from scipy.sparse import csr_array
 
-    data = rows_of(Data(**json.loads(recipe)), noise=0.0, seed=seed)
+    data = rows_of(Data(**json.loads(recipe)), noise=noise, seed=seed)
     X = data.X[: first or len(data)]
     columns, places = np.unique(X.indices, return_index=True)
     numbers = np.zeros(X.shape[1], np.int32)
