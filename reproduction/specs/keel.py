@@ -96,7 +96,9 @@ def findings(results: Results) -> list[Finding]:
         _by_group(groups),
     ]
     found += [
-        set_by_set(group[0].upper() + group[1:], those, PEERS) for group, those in groups.items() if those
+        set_by_set(group[0].upper() + group[1:], those, PEERS)
+        for group, those in groups.items()
+        if those
     ]
     return [*found, differences(fields)]
 

@@ -9,10 +9,9 @@ from reproduction.results import Results
 from reproduction.spec import Reproduction
 from reproduction.specs import evidence_spec as evidence
 from reproduction.specs import yarrow_learner_spec as spec
-from reproduction.specs.evidence_reading import Field, compared, with_interval
+from reproduction.specs.evidence_reading import Field
 from reproduction.specs.hindsight import (
     beside_foreseen,
-    best_peer,
     differences,
     excess,
     fields_of,
@@ -22,7 +21,6 @@ from reproduction.specs.hindsight import (
     set_by_set,
     surely_more,
 )
-from yarrow.evaluate.curves import error_of
 from yarrow.lazy import np
 
 ROUNDS = {
@@ -34,14 +32,10 @@ ROUNDS = {
 def findings(results: Results) -> list[Finding]:
     """The bars on all sets and under noise, both rounds set by set, what parts are worth."""
 
-    def fields(noise: float, whole: bool = False) -> list[Field]:
-        return fields_of(
-            results,
-            spec.BY_NAME,
-            lambda one: one.cell.noise == noise and ("whole" in one.cell.options) is whole,
-        )
+    def fields(noise: float) -> list[Field]:
+        return fields_of(results, spec.BY_NAME, lambda one: one.cell.noise == noise)
 
-    clean, wholes = fields(0.0), fields(0.0, whole=True)
+    clean = fields(0.0)
     rounds = {
         name: [field for field in clean if field.name in names] for name, names in ROUNDS.items()
     }
@@ -51,15 +45,16 @@ def findings(results: Results) -> list[Finding]:
         *(_under_noise(noise, those) for noise, those in noisy.items()),
         *beside_foreseen(clean),
     ]
-    found += [set_by_set(f"The {name}", those, spec.PEERS) for name, those in rounds.items() if those]
+    found += [
+        set_by_set(f"The {name}", those, spec.PEERS) for name, those in rounds.items() if those
+    ]
     found += [
         set_by_set(f"{noise:.0%} of the labels changed", those, spec.FAST_PEERS)
         for noise, those in noisy.items()
     ]
     found.append(differences(clean))
     found.append(_worth_of_hindsight(clean))
-    found.append(_parts(rounds))
-    return [*found, _whole(wholes)] if wholes else found
+    return [*found, _parts(rounds)]
 
 
 def _claims(fields: Sequence[Field]) -> list[Finding]:
@@ -149,22 +144,6 @@ def _parts(rounds: dict[str, list[Field]]) -> Table:
     return Table("What its parts are worth", columns, tuple(rows), note)
 
 
-def _whole(fields: Sequence[Field]) -> Table:
-    rows = []
-    for field in fields:
-        mine, peer = ours(field), best_peer(field)
-        rows.append(
-            (
-                field.name, field.rows, f"{100 * error_of(mine.wrong):.2f}",
-                f"{100 * error_of(peer.wrong):.2f}", f"{100 * excess(field):+.1f} %",
-                with_interval(compared(mine, peer)),
-            )
-        )  # fmt: skip
-    columns = ("set", "rows", spec.OURS, "Vowpal Wabbit", "mistakes", "difference (95 %)")
-    note = "Sets that are cut above, at full length, beside 36 settings of Vowpal Wabbit."
-    return Table("Whole streams", columns, tuple(rows), note)
-
-
 MEANING = """
 The learner, its equations, where it fails and what it costs have [a page of their
 own](../yarrow-learner.md).
@@ -246,15 +225,16 @@ zeros, and those with pairs of values, take part where rows are short or columns
 tuned for a set for YarrowClassifier; the peers have the best of their settings in hindsight.
 
 Under noise each label is replaced, with the probability that is stated, by another one; learners
-see that, and their mistakes are counted by the true ones; the first {spec.NOISY_CUT[0]:,} rows of
-two classes and {spec.NOISY_CUT[1]:,} of many. river, a row of which takes ten times as
-long, takes no part there.
+see that, and their mistakes are counted by the true ones: the first {spec.NOISY_CUT[0]:,} rows of
+two classes and {spec.NOISY_CUT[1]:,} of many, one set of each source. river, a row of which takes
+ten times as long as of the others, takes no part there, nor where there are many classes: there it
+was the best peer on none of the eight sets of the first round when it was last asked. Whole
+streams stand in [the evidence](../evidence.md).
 """,
     full=spec.FULL,
     reduced=(
         *spec.studies(_REDUCED, (200, 40)),
         *spec.noisy(_REDUCED[2:3], (200, 40)),
-        *spec.whole(tuple(one for one in _REDUCED if one.name == "sonar")),
     ),
     budget="The peers' cells are those of the evidence and as many again for the second round and "
     "for noise: an hour of processor time; YarrowClassifier and its nine variants add two minutes.",

@@ -135,7 +135,10 @@ def test_river_is_predict_one_and_learn_one(scaled, zeros):
         row = {j: float(x[j]) for j in range(len(x)) if zeros or x[j]}
         mistakes += own.predict_one(row) != bool(number[label])
         own.learn_one(row, bool(number[label]))
-    assert run(peers.river_logistic("AdaGrad", 0.1, scaled=scaled, zeros=zeros), X, y).mistakes == mistakes
+    assert (
+        run(peers.river_logistic("AdaGrad", 0.1, scaled=scaled, zeros=zeros), X, y).mistakes
+        == mistakes
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 4])
