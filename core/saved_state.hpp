@@ -190,7 +190,7 @@ void restore_state(Model<W>& model, SavedState& from, const std::vector<ClassNam
   model.learner->rebuild();
   model.learner->check();
   from.refuse_unread();
-  constexpr double limit = std::numeric_limits<W>::max() / 16;  // as learning keeps them
+  constexpr double limit = Bound::most<W>;  // as learning keeps them
   for (const W weight : model.learner->weights())
     if (!Range{-limit, limit}.has(static_cast<double>(weight)))
       throw Error("the state makes weights that are not finite");

@@ -206,8 +206,11 @@ class GroupedLoop : public LoopBase<W> {
 
   void apply(State<W>& state, const Row<W>& row, const Scores& scores,
              std::span<Move> moves) const {
+    const double n = std::max(1.0, state.t),
+                 limit = Bound::most_behind<W>(GroupLasso(n, parameters_).factor);
     admit_all(state, moves, [&](const Move& m, Bound& weights, Bound&) {
-      weights.admit<W>(std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); });
+      weights.admit<W>(
+          std::abs(m.add) * std::sqrt(scores.xx), [&] { return state.largest(0); }, limit);
       constexpr double squares_are_finite = 1e145;
       if (weights.value > squares_are_finite) Bound::refuse();
     });

@@ -18,6 +18,7 @@
 //                        where the rule gives no rate, when `step` is its negative gradient;
 //                        or moved(cells, weight, step), if it starts from the weight
 //   growth(step, state)  how much larger than before the first `growing` planes may become by that
+//   largest_factor()     how much larger than a stored number a weight can be from this row on
 //   remove_penalty()     makes it that of the intercept, which is not pulled
 //   may_keep(cells)      whether learning can lead to these numbers, which a file says
 //   finish_row(state, p) moves the clock on after the row, whether it moved weights or not
@@ -79,8 +80,9 @@ class ProximalLoop : public LoopBase<W> {
              std::span<Move> moves) const {
     const Regularizer regularizer(state, parameters_);
     admit_all(state, moves, [&](const Move& m, Bound& weights, Bound&) {
-      weights.admit<W>(regularizer.growth(std::abs(m.add) * std::sqrt(scores.xx), state),
-                       [&] { return largest(state); });
+      weights.admit<W>(
+          regularizer.growth(std::abs(m.add) * std::sqrt(scores.xx), state),
+          [&] { return largest(state); }, Bound::most_behind<W>(regularizer.largest_factor()));
     });
     const std::size_t capacity = state.blocks.capacity();
     if (capacity != 1)

@@ -68,6 +68,9 @@ struct Experts : ClassifierConstants {
   }
 
   static constexpr double infinite_weight = 1e15;  ///< one beyond this is as good as infinite
+  /// Of an expert's weight for a feature: times what the mixture may give it, W can hold it.
+  template <class W>
+  static constexpr double most_weight = Bound::most<W> / (1e4 * Mixture::most_worth);
 
   /// AROW's step; refused, where it is not a finite one.
   template <class W>

@@ -21,6 +21,8 @@ struct Mixture {
   using Numbers = std::array<double, places>;
 
   static constexpr double most = 3;  ///< that an expert may say
+  /// Of all that experts are worth, and of a variance; rows that anyone has stay far below.
+  static constexpr double most_worth = 1e9, most_variance = 1e15;
   Numbers mean{};
   std::array<Numbers, places> covariance{};
 
@@ -51,7 +53,7 @@ struct Mixture {
     double loss = 0, share = 0;  ///< 1 - u.z, and 1/(z'S z + r)
   };
 
-  /// Refused, where the numbers after it would not be finite.
+  /// Refused, where the numbers after it would be too large.
   Step step(const Numbers& z, double r) const {
     Numbers h{};
     Two twos[places / 2] = {};
@@ -62,10 +64,12 @@ struct Mixture {
     for (int e = 0; e < experts; ++e) v += h[e] * z[e];
     const Step step = {h, v > 0 ? std::max(0.0, 1 - score(z)) : 0, 1 / (v + r)};
     if (step.loss > 0) {
-      double size = 0;
-      for (int e = 0; e < experts; ++e)
-        size += std::abs(step.loss * step.share * h[e]) + h[e] * h[e] * step.share;
-      if (!std::isfinite(size))
+      double shrinks = 0, worth = 0;
+      for (int e = 0; e < experts; ++e) {
+        shrinks += h[e] * h[e] * step.share;
+        worth += std::abs(mean[e] + step.loss * step.share * h[e]);
+      }
+      if (!std::isfinite(shrinks) || !(worth < most_worth))
         throw Error("this row's update is not finite; scale its weight down");
     }
     return step;
@@ -82,7 +86,8 @@ struct Mixture {
           put_two_at(two_at(both) - h[e] * two_at(&h[o]) * step.share, both);
         }
     }
-    for (int e = 0; e < experts; ++e) covariance[e][e] += variances[e] != 0 ? drift : 0;
+    for (int e = 0; e < experts; ++e)
+      covariance[e][e] += variances[e] != 0 && covariance[e][e] < most_variance ? drift : 0;
   }
 };
 

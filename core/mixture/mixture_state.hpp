@@ -90,10 +90,12 @@ inline Mixture read_mixture(const char* name, std::size_t experts, const double*
     covariance.insert(covariance.end(), line.begin(), line.begin() + experts);
     largest = std::max(largest, line[e]);
   }
-  if (!(largest < 1e15) || !is_covariance(covariance, experts, 1e-9 * largest))
+  if (!(largest <= 2 * Mixture::most_variance) ||
+      !is_covariance(covariance, experts, 1e-9 * largest))
     SavedState::refuse(name, "has no covariance");
-  for (const double mean : mixture.mean)
-    if (!(std::abs(mean) < 1e15)) SavedState::refuse(name, "has a number out of range");
+  double worth = 0;
+  for (const double mean : mixture.mean) worth += std::abs(mean);
+  if (!(worth < Mixture::most_worth)) SavedState::refuse(name, "has a number out of range");
   return mixture;
 }
 

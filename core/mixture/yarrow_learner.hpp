@@ -111,8 +111,10 @@ class YarrowLearner final : public Learner<W> {
 
   bool is_bounded() const override { return state.weight_bound.covers(largest_weight()); }
 
-  /// Refuses a state whose counts cannot be.
+  /// Refuses a state whose counts cannot be, or whose weights learning keeps out of.
   void check() const override {
+    if (!(largest_weight() <= 2 * Experts::most_weight<W>))  // rounding carries them a bit beyond
+      throw Error("the state has weights out of range");
     const std::size_t capacity = state.blocks.capacity();
     const auto is_part = [](double part, double all) { return part >= 0 && part <= 1.01 * all; };
     bool fits = own().visits >= 0 && own().weight >= 0 && !own().few.spline.has_negative();
@@ -176,7 +178,8 @@ class YarrowLearner final : public Learner<W> {
                                     spline_.decide(evaluator(), pass_, outputs, c, weight),
                                     covariance_.decide(evaluator(), pass_, outputs, c, weight),
                                     interactions_.decide(evaluator(), pass_, outputs, c, weight)});
-    state.weight_bound.template admit<W>(growth, [&] { return largest_weight(); });
+    state.weight_bound.template admit<W>(
+        growth, [&] { return largest_weight(); }, Experts::most_weight<W>);
     if (classes > 1 && state.calibration.wants(state.t + 1))
       state.calibration.record(lead(predicted, classes), predicted == c, weight, state.t + 1);
     linear_.move(state, experts_, row, pass_);

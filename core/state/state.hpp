@@ -28,15 +28,24 @@ inline double read_count(double& count) {
 struct Bound {
   double value = 0;
 
+  /// Of a stored number, as long as nobody needs a narrower limit; |w|^2 is a number, too.
+  template <class W>
+  static constexpr double most = std::min<double>(std::numeric_limits<W>::max() / 16, 1e150);
+
+  /// Of a stored number of which a weight is made that is `factor` times as large.
+  template <class W>
+  static double most_behind(double factor) {
+    return factor > 1 ? most<W> / factor : most<W>;
+  }
+
   template <class W, class ExactMaximum>
-  void admit(double growth, ExactMaximum exact_maximum) {
-    constexpr double most = static_cast<double>(std::numeric_limits<W>::max()) / 16;
-    constexpr double limit = std::min(most, 1e150);  // |w|^2 is a number, too
-    if (!(value + growth < limit)) {
-      value = exact_maximum();
-      if (!(value + growth < limit)) refuse();
+  void admit(double growth, ExactMaximum exact_maximum, double limit = most<W>) {
+    double now = value;
+    if (!(now + growth < limit)) {
+      now = exact_maximum();
+      if (!(now + growth < limit)) refuse();
     }
-    value += growth;
+    value = now + growth;
   }
   [[noreturn]] static void refuse() {
     throw Error("this row's update overflows the weights; scale the features or the step down");

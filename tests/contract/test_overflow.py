@@ -166,3 +166,28 @@ def test_what_is_learned_of_huge_rows_can_be_read_again(name, size, dtype, tmp_p
     if model.__sklearn_is_fitted__():
         model.save(tmp_path / "model")
         yarrow.load(tmp_path / "model")
+
+
+def settings_that_are_numbers():
+    for name in LEARN_DICTS:
+        made = getattr(linear_model, name)()
+        for parameter, value in made.get_params().items():
+            if isinstance(value, float):
+                yield name, parameter
+
+
+@pytest.mark.parametrize(("name", "parameter"), settings_that_are_numbers())
+def test_what_is_learned_by_absurd_settings_can_be_read_again(name, parameter, tmp_path):
+    """Or the setting is refused, or the rows are."""
+    regression = is_regression(getattr(linear_model, name)())
+    for value in (5e-324, 1e-150, 1e-30, 1e30, 1e150, 1e300):
+        with contextlib.suppress(ValueError):
+            model = getattr(linear_model, name)(**{parameter: value})
+            for x, c in zip(
+                X[:60, :5].toarray() if sp.issparse(X) else X[:60, :5], Y, strict=False
+            ):
+                with contextlib.suppress(YarrowError):
+                    row = {str(at): float(v) for at, v in enumerate(x)}
+                    model.learn_one(row, float(c) if regression else int(c))
+            model.save(tmp_path / "m.yarrow")
+            yarrow.load(tmp_path / "m.yarrow")

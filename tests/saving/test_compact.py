@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -105,3 +106,22 @@ def test_what_is_whole_but_wrong_is_refused(old, new):
     deflated = deflate.compress(forged) + deflate.flush()
     with pytest.raises(ModelFileError):
         unpack(b"YC\x01" + zlib.crc32(deflated).to_bytes(4, "little") + deflated)
+
+
+def test_few_bytes_do_not_make_gigabytes() -> None:
+    deflate = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    bomb = deflate.compress(bytes(1 << 28)) + deflate.flush()
+    packed = b"YC\x01" + zlib.crc32(bomb).to_bytes(4, "little") + bomb
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match="damaged"):
+        unpack(packed)
+    assert tracemalloc.get_traced_memory()[1] < 2e8
+    tracemalloc.stop()
+
+
+def test_a_large_model_of_zeros_can_be_read_again() -> None:
+    model = yarrow.AROWClassifier(hash_bits=24)
+    model.learn_one({"a": 1}, "yes")
+    model.learn_one({"b": 1}, "no")
+    again = unpack(pack(model))
+    assert again.predict_one({"a": 1}) == "yes"

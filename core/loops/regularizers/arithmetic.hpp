@@ -31,6 +31,7 @@ inline double finite(double penalty) {
 struct Regularizer {
   static constexpr std::size_t growing = 1;
   static double growth(double step, const Scalars&) { return step; }
+  static double largest_factor() { return 1; }
   template <class W>
   static void finish_row(State<W>&, const std::vector<double>&) {}
   template <class Cells>

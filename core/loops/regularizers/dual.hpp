@@ -11,14 +11,17 @@ namespace yarrow {
 /// regret is O(log n / n). Nothing is owed, because the weight is made anew at each visit.
 struct DualAveraging : Regularizer {
   static constexpr std::array planes = {Plane{"gradients", 0, true}};
-  double threshold, factor;
+  double threshold, factor, first_factor;
 
   template <class W>
   DualAveraging(const State<W>& state, const std::vector<double>& p) {
     const double l1 = p[0], gamma = p[1], rho = p[2], l2 = p[3], n = state.t, root = std::sqrt(n);
     threshold = l1 * n + gamma * rho * root;
     factor = n == 0 ? 0 : 1 / (l2 * n + gamma * root);
+    first_factor = 1 / (l2 + gamma);
   }
+
+  double largest_factor() const { return factor == 0 ? first_factor : factor; }
 
   void remove_penalty() { threshold = 0; }
 

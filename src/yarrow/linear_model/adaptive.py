@@ -127,7 +127,7 @@ class FTRLClassifier(_FTRL, ProximalClassifier):
     True
     """
 
-    alpha: float = number(default=0.1, doc=ALPHA, above=0)
+    alpha: float = number(default=0.1, doc=ALPHA, above=0, at_most=1e20)
     beta: float = number(default=1.0, doc=BETA, above=0)
     l1: float = number(default=0.0, doc=FTRL_L1, at_least=0)
     l2: float = l2_strength()
@@ -148,7 +148,7 @@ class FTRLRegressor(_FTRL, ProximalRegressor):
     (3.0, 1)
     """
 
-    alpha: float = number(default=0.2, doc=ALPHA, above=0)
+    alpha: float = number(default=0.2, doc=ALPHA, above=0, at_most=1e20)
     beta: float = number(default=1.0, doc=BETA, above=0)
     l1: float = number(default=0.0, doc=FTRL_L1, at_least=0)
     l2: float = l2_strength()

@@ -188,7 +188,9 @@ class SOPClassifier(ConfidenceClassifier):
     Use it to study the step from first to second order. Instead: `AROWClassifier`.
     """
 
-    a: float = number(default=1.0, doc="Weight of the identity in the correlation matrix.", above=0)
+    a: float = number(
+        default=1.0, doc="Weight of the identity in the correlation matrix.", above=0, at_most=1e30
+    )
     covariance: Covariance = covariance("diagonal", "full", only="Of the correlation matrix")
 
     is_exportable = False

@@ -28,7 +28,11 @@ VERSION = 1
 _MAGIC = b"YC"
 _PLACE = "compact model"  #: in errors
 _START = len(_MAGIC) + 1 + 4
-_LARGEST = 1 << 31
+
+
+def _largest(packed: int) -> int:
+    """What so many packed bytes may hold, so that a few cannot take all memory."""
+    return max(1 << 26, 64 * packed)
 
 
 def pack(model: Any) -> bytes:
@@ -43,9 +47,15 @@ def pack(model: Any) -> bytes:
         pieces.append(np.frombuffer(tensor.bytes, "u1").reshape(-1, tensor.itemsize).T.tobytes())
     header = json.dumps({"metadata": metadata, "tensors": listed}, separators=(",", ":")).encode()
     content = len(header).to_bytes(4, "little") + header + b"".join(pieces)
-    deflate = zlib.compressobj(9, wbits=-zlib.MAX_WBITS, zdict=_DICTIONARIES[VERSION])
-    deflated = deflate.compress(content) + deflate.flush()
+    deflated = _deflated(content, level=9)
+    if len(content) > _largest(len(deflated)):  # nearly all zeros: no more than a reader takes
+        deflated = _deflated(content, level=0)
     return _MAGIC + bytes([VERSION]) + zlib.crc32(deflated).to_bytes(4, "little") + deflated
+
+
+def _deflated(content: bytes, level: int) -> bytes:
+    deflate = zlib.compressobj(level, wbits=-zlib.MAX_WBITS, zdict=_DICTIONARIES[VERSION])
+    return deflate.compress(content) + deflate.flush()
 
 
 def unpack(packed: bytes, objects: Objects = None, cls: type | None = None) -> Any:
@@ -87,7 +97,7 @@ def _content(packed: bytes) -> bytes:
     if zlib.crc32(deflated).to_bytes(4, "little") == packed[_START - 4 : _START]:
         with contextlib.suppress(zlib.error):
             inflate = zlib.decompressobj(-zlib.MAX_WBITS, zdict=_DICTIONARIES[version])
-            content = inflate.decompress(deflated, _LARGEST)
+            content = inflate.decompress(deflated, _largest(len(deflated)))
             if inflate.eof and not inflate.unused_data:
                 return content
     raise ModelFileError("damaged: it is not as it was packed")
