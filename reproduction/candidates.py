@@ -110,12 +110,20 @@ def yarrow_of(
 
 
 def yarrow_with(**changed: float) -> YarrowClassifier:
-    """`YarrowClassifier` with other numbers for its pairs and for the drift of its mixture.
+    """`YarrowClassifier` with other numbers for its experts and for the drift of its mixture.
 
-    `weight` and `variance` are those that the mixture gives to pairs at first.
+    `weight` and `variance` are those that the mixture gives to pairs at first; the third AROW
+    forgets with `slow_r`, the fourth with `quick_r` and `quick_memory`.
     """
     own = classifier_constants()
     numbers = {name: [number] for name, number in changed.items()}
+    for name, listed, place in (
+        ("slow_r", "rates", 2),
+        ("quick_r", "rates", 3),
+        ("quick_memory", "memories", 3),
+    ):
+        if name in numbers:
+            numbers.setdefault(listed, [*own[listed]])[place] = numbers.pop(name)[0]
     for name in {"weight", "variance"} & numbers.keys():
         listed = f"first_{name}s"
         numbers[listed] = [*own[listed][:-1], *numbers.pop(name)]

@@ -1,6 +1,6 @@
-"""What pairs and a drift that shrinks are worth to YarrowClassifier, whole sources left out.
+"""What parts of YarrowClassifier are worth, whole sources left out: pairs, drift, sizes of steps.
 
-    python -m reproduction.left_out CACHE.json
+    python -m reproduction.left_out CACHE.json [STUDY ...]
 
 Each source of data is judged by the numbers that are best on all others, in the mean over sources
 of the logarithm of mistakes. What was measured is kept in the cache. Some streams come again with
@@ -9,23 +9,17 @@ labels that were changed at random, and are judged by the true ones.
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import functools
-import gzip
-import io
 import json
-import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from reproduction import second_round
 from reproduction.candidates import yarrow_with
 from reproduction.specs import evidence_spec as evidence
 from yarrow.datasets import load
-from yarrow.datasets.plain import parse_svmlight
-from yarrow.datasets.text import counted
 from yarrow.lazy import np
 
 ROWS = 5_000
@@ -43,62 +37,6 @@ NOISY = (
     ("letter", 10), ("a9a", 10), ("a9a", 30), ("weather", 10), ("spamassassin", 30),
     ("electricity", 10), ("mushrooms", 30),
 )  # fmt: skip
-
-
-def _shuffled(X: Any, y: Any) -> tuple[Any, Any]:
-    order = np.random.default_rng(0).permutation(len(y))
-    return X[order], np.asarray(y)[order]
-
-
-def _file(path: str) -> gzip.GzipFile:
-    return gzip.open(Path(os.environ["YARROW_DATA"]) / path)
-
-
-def _table(path: str, is_stream: bool = False) -> tuple[Any, Any]:
-    rows = list(csv.reader(io.TextIOWrapper(_file(path))))[1:]
-    X, y = np.array([row[:-1] for row in rows], dtype=np.float32), np.array([r[-1] for r in rows])
-    return (X, y) if is_stream else _shuffled(X, y)
-
-
-def _sparse(columns: int, *parts: str) -> tuple[Any, Any]:
-    from scipy.sparse import vstack
-
-    read = [parse_svmlight(_file(f"{part}.svm.gz").read(), columns) for part in parts]
-    X = vstack([one[0] for one in read], format="csr")
-    return _shuffled(X, np.concatenate([one[1] for one in read]))
-
-
-def _subject_and_body(message: str) -> str:
-    head, _, body = message.partition("\n\n")
-    subjects = [line for line in head.split("\n") if line.lower().startswith("subject:")]
-    return "\n".join([*subjects, body])
-
-
-def _texts(path: str, read: Callable[[str], str] = str) -> tuple[Any, Any]:
-    """Binary words."""
-    lines = io.TextIOWrapper(_file(path), encoding="utf8", newline="\n").read().split("\n")[1:-1]
-    rows = [line.split("\t") for line in lines]
-    X, _ = counted([read(row[-1].replace("\\n", "\n")) for row in rows])
-    X.data[:] = 1
-    return _shuffled(X, [row[1] for row in rows])
-
-
-#: sets that the package does not know, each a source of its own but for w8a
-_CLASSICS = "libsvm-classics"
-NEW: dict[str, Callable[[], tuple[Any, Any]]] = {
-    "letter": lambda: _table("uci-multiclass/letter.csv.gz"),
-    "satimage": lambda: _table("uci-multiclass/satimage.csv.gz"),
-    "shuttle": lambda: _table("uci-multiclass/shuttle.csv.gz"),
-    "outdoor": lambda: _table("outdoor/outdoor.csv.gz", is_stream=True),
-    "weather": lambda: _table("weather/noaa-weather.csv.gz", is_stream=True),
-    "dna": lambda: _sparse(180, f"{_CLASSICS}/dna.scale", f"{_CLASSICS}/dna.scale.t"),
-    "phishing": lambda: _sparse(68, f"{_CLASSICS}/phishing"),
-    "svmguide3": lambda: _sparse(22, f"{_CLASSICS}/svmguide3"),
-    "w8a": lambda: _sparse(300, f"{_CLASSICS}/w8a"),
-    "farm-ads": lambda: _sparse(54_877, "farm-ads/farm-ads"),
-    "ling-spam": lambda: _texts("ling-spam/ling-spam-bare.tsv.gz"),
-    "spamassassin": lambda: _texts("spamassassin/spamassassin.tsv.gz", _subject_and_body),
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,35 +62,57 @@ class Stream:
 
 @functools.lru_cache(2)
 def _rows_of(name: str, most: int) -> tuple[Any, Any]:
-    if name in NEW:
-        X, y = NEW[name]()
-    else:
-        data = load(name)
-        X, y = data.X, np.asarray(data.y)
+    data = second_round.load(name) if name in second_round.NAMES else load(name)
+    X, y = data.X, np.asarray(data.y)
     chosen: Any = slice(most)
     if name == "kddcup99":  # its first rows are all of one class
         chosen = np.sort(np.random.default_rng(0).permutation(len(y))[:most])
     return X[chosen], np.unique(y[chosen], return_inverse=True)[1]
 
 
-STREAMS = tuple(Stream(name) for name in (*NEW, *SETS)) + tuple(Stream(*one) for one in NOISY)
+_CLEAN = tuple(Stream(name) for name in (*second_round.NAMES, *SETS))
+_NOISY = tuple(Stream(*one) for one in NOISY)
+STREAMS = _CLEAN + _NOISY
 
 NEVER = 1e300
+#: the steps with which pairs and drift were chosen
+FIRST_STEPS = {
+    "slow_r": 1.0, "quick_r": 1.0, "quick_memory": 0.7, "covariance_r": 0.1, "spline_r": 0.1,
+    "mixture_r": 1.0,
+}  # fmt: skip
 #: what is compared, the first beside the others; each with its choices
 STUDIES: dict[str, tuple[dict[str, float], tuple[dict[str, float], ...]]] = {
     "pairs": (
-        {"weight": 0.0, "variance": 0.0, "drift_rows": NEVER},
+        {"weight": 0.0, "variance": 0.0, "drift_rows": NEVER, **FIRST_STEPS},
         tuple(
-            {"interactions_r": r, "weight": weight, "drift_rows": NEVER}
+            {"interactions_r": r, "weight": weight, "drift_rows": NEVER, **FIRST_STEPS}
             for r in (0.03, 0.1, 0.3, 1.0)
             for weight in (0.25, 0.5, 1.0)
         ),
     ),
     "a drift that shrinks": (
-        {"interactions_r": 0.3, "weight": 0.5, "drift_rows": NEVER},
+        {"interactions_r": 0.3, "weight": 0.5, "drift_rows": NEVER, **FIRST_STEPS},
         tuple(
-            {"interactions_r": 0.3, "weight": 0.5, "drift_rows": rows}
+            {"interactions_r": 0.3, "weight": 0.5, "drift_rows": rows, **FIRST_STEPS}
             for rows in (NEVER, 100.0, 300.0, 1000.0)
+        ),
+    ),
+    "steps of experts": (
+        FIRST_STEPS,
+        tuple(
+            {
+                "slow_r": slow,
+                "quick_r": quick_r,
+                "quick_memory": quick_memory,
+                "covariance_r": r,
+                "spline_r": spline_r,
+                "mixture_r": mixture_r,
+            }
+            for slow in (1.0, 3.0)
+            for quick_r, quick_memory in ((1.0, 0.7), (0.5, 0.5), (0.5, 0.3))
+            for r in (0.1, 0.3)
+            for spline_r in (0.05, 0.1)
+            for mixture_r in (1.0, 1.5, 2.0)
         ),
     ),
 }
@@ -194,23 +154,27 @@ def _percent(log_ratio: float) -> str:
 def report(name: str, found: Measurements) -> None:
     """Print what a study chose for each source without it, and what came of that."""
     base, choices = STUDIES[name]
-    by_source: dict[str, list[Any]] = {}
+    by_source: dict[str, dict[Stream, Any]] = {}
     for stream in STREAMS:
         of_choices = [found.log_ratios(stream, one, base) for one in choices]
-        by_source.setdefault(stream.source, []).append(of_choices)
-    means = {source: np.mean(ratios, axis=0) for source, ratios in by_source.items()}
+        by_source.setdefault(stream.source, {})[stream] = of_choices
+    means = {source: np.mean([*of.values()], axis=0) for source, of in by_source.items()}
     print(f"\n{name}: {len(STREAMS)} streams of {len(means)} sources")
     for one, mean in zip(choices, np.mean(list(means.values()), axis=0), strict=True):
         print(f"  {one}: mistakes {_percent(mean[0])}, log loss {_percent(mean[1])}")
-    outcome = []
+    outcome, chosen_of = [], {}
     for source, ratios in means.items():
         others = np.mean([mean for other, mean in means.items() if other != source], axis=0)
         chosen = int(np.argmin(others[:, 0]))
         outcome.append(ratios[chosen])
+        chosen_of |= {stream: of[chosen] for stream, of in by_source[source].items()}
         words = f"mistakes {_percent(ratios[chosen][0])}, log loss {_percent(ratios[chosen][1])}"
         print(f"  without {source}: {choices[chosen]}; on it {words}")
     mean = np.mean(outcome, axis=0)
     print(f"  each source left out: mistakes {_percent(mean[0])}, log loss {_percent(mean[1])}")
+    for words, streams in (("true", _CLEAN), ("changed", _NOISY)):
+        mean = np.mean([chosen_of[stream] for stream in streams], axis=0)
+        print(f"  streams of {words} labels: {_percent(mean[0])}, log loss {_percent(mean[1])}")
 
 
 #: whole streams on which pairs are kept
@@ -229,6 +193,7 @@ def report_whole() -> None:
 
 if __name__ == "__main__":
     measurements = Measurements(Path(sys.argv[1]))
-    for study in STUDIES:
+    for study in sys.argv[2:] or STUDIES:
         report(study, measurements)
-    report_whole()
+    if not sys.argv[2:]:
+        report_whole()

@@ -100,12 +100,48 @@ class _Once:
 # scikit-learn
 
 
-def scikit_sgd(**parameters: Any) -> Peer:
-    """scikit-learn's SGDClassifier; with C also its Passive-Aggressive rates ("pa1", "pa2")."""
+def scikit_sgd(scaled: bool = False, **parameters: Any) -> Peer:
+    """scikit-learn's SGDClassifier; with C also its Passive-Aggressive rates ("pa1", "pa2").
+
+    `scaled`: behind a StandardScaler that is told each row before the row is predicted.
+    """
     shown = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
     return Peer(
-        "scikit-learn", f"SGDClassifier({shown})", parameters, lambda k: _SGD(parameters, k)
+        "scikit-learn",
+        f"SGDClassifier({shown}){' behind StandardScaler' if scaled else ''}",
+        parameters,
+        lambda k: _Scaled(_SGD(parameters, k)) if scaled else _SGD(parameters, k),
     )
+
+
+class _Scaled:
+    """A run behind what scikit-learn's StandardScaler does in `partial_fit` and `transform`.
+
+    Row by row, zeros included; the library's own calls take longer than all that is learned.
+    """
+
+    def __init__(self, run: Any) -> None:
+        self.run, self._rows = run, 0
+        self._mean, self._squares = np.zeros(0), np.zeros(0)
+
+    def step(self, batch: RaceBatch) -> Array:
+        from scipy.sparse import csr_array
+
+        rows = _csr(batch).toarray().astype(np.float64)
+        more = rows.shape[1] - len(self._mean)  # columns that had no value but 0
+        self._mean = np.pad(self._mean, (0, more))
+        self._squares = np.pad(self._squares, (0, more))
+        for row in rows:
+            self._rows += 1
+            away = row - self._mean
+            self._mean += away / self._rows
+            self._squares += away * (row - self._mean)
+            deviation = np.sqrt(self._squares / self._rows)
+            row[:] = (row - self._mean) / np.where(deviation > _CONSTANT, deviation, 1.0)
+        return self.run.step(dataclasses.replace(batch, rows=None, X=csr_array(rows)))
+
+
+_CONSTANT = 1e-9  # a deviation below it is one of rounding
 
 
 class _SGD:
@@ -187,8 +223,13 @@ class _SGD:
 # river
 
 
-def river_logistic(optimizer: str, rate: float, loss: str = "Log", scaled: bool = False) -> Peer:
-    """river's LogisticRegression with an optimizer, a loss, and a running scaler before it."""
+def river_logistic(
+    optimizer: str, rate: float, loss: str = "Log", scaled: bool = False, zeros: bool = False
+) -> Peer:
+    """river's LogisticRegression with an optimizer, a loss, and a running scaler before it.
+
+    `zeros`: rows bring all their values, not only those that are not 0.
+    """
 
     def make() -> Any:
         linear_model = _module("river.linear_model", "river")
@@ -200,7 +241,7 @@ def river_logistic(optimizer: str, rate: float, loss: str = "Log", scaled: bool 
         return preprocessing.StandardScaler() | model if scaled else model
 
     setting = {"optimizer": optimizer, "rate": rate, "loss": loss, "scaled": scaled}
-    return _river("LogisticRegression", setting, make)
+    return _river("LogisticRegression", setting, make, zeros)
 
 
 def river_linear(model: str, **setting: Any) -> Peer:
@@ -223,9 +264,12 @@ def river_softmax(optimizer: str, rate: float) -> Peer:
     return _river("SoftmaxRegression", {"optimizer": optimizer, "rate": rate}, make)
 
 
-def _river(name: str, setting: dict[str, Any], make: Callable[[], Any]) -> Peer:
+def _river(
+    name: str, setting: dict[str, Any], make: Callable[[], Any], zeros: bool = False
+) -> Peer:
     shown = ", ".join(f"{key}={value!r}" for key, value in setting.items())
-    return Peer("river", f"{name}({shown})", setting, lambda k: _River(make(), k))
+    rows = _as_full_dicts if zeros else _as_dicts
+    return Peer("river", f"{name}({shown})", setting, lambda k: _River(make(), k, rows))
 
 
 def _dicts(batch: RaceBatch) -> list[dict[int, float]]:
@@ -237,14 +281,19 @@ def _dicts(batch: RaceBatch) -> list[dict[int, float]]:
     ]
 
 
-_as_dicts = _Once(_dicts)
+def _full_dicts(batch: RaceBatch) -> list[dict[int, float]]:
+    return [dict(enumerate(row)) for row in _csr(batch).toarray().tolist()]
+
+
+_as_dicts, _as_full_dicts = _Once(_dicts), _Once(_full_dicts)
 
 
 class _River:
     """Two classes are False and True; of many, each is told from the rest where it has to be."""
 
-    def __init__(self, model: Any, classes: int) -> None:
+    def __init__(self, model: Any, classes: int, rows: Callable[[RaceBatch], Any]) -> None:
         self._kind: type = int
+        self._rows = rows
         if type(model).__name__ != "SoftmaxRegression":
             if classes == 2:
                 self._kind = bool
@@ -256,7 +305,7 @@ class _River:
         told = np.empty(len(batch.learned), np.int64)
         predict, learn = self.model.predict_one, self.model.learn_one
         labels = map(self._kind, batch.learned.tolist())
-        for i, (row, label) in enumerate(zip(_as_dicts(batch), labels, strict=True)):
+        for i, (row, label) in enumerate(zip(self._rows(batch), labels, strict=True)):
             said = predict(row)
             told[i] = -1 if said is None else int(said)
             learn(row, label)
@@ -294,7 +343,8 @@ class _VW:
     def _opened(self, columns: int) -> Any:
         many = self._classes > 2
         # A number is its own place in the table, so a table of that size has no clashes.
-        bits = max(18, math.ceil(math.log2((columns + 2) * (self._classes if many else 1))) + 1)
+        least = 22 if "-q" in self._arguments else 18  # pairs share what room there is
+        bits = max(least, math.ceil(math.log2((columns + 2) * (self._classes if many else 1))) + 1)
         task = f"--oaa {self._classes}" if many else "--binary"
         line = f"--quiet --bit_precision {bits} {task} {self._arguments}"
         return importlib.import_module("vowpalwabbit").Workspace(line)

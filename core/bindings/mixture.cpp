@@ -98,6 +98,7 @@ void bind_mixtures(nb::module_& m) {
   m.def("classifier_constants", &constants_of<ClassifierConstants>,
         "The numbers of YarrowClassifier, by their names in core/mixture/constants.hpp.");
   m.def("regressor_constants", &constants_of<RegressorConstants>, "Those of YarrowRegressor.");
+  m.attr("UNNAMED_RATES") = numbers_of(LearningRates::unnamed());
   m.attr("SPLINE_FEATURES") = std::size_t{FewFeatures<double>::most};
   m.attr("COLUMN_SHARE") = TableColumns::share;
   m.attr("LEAST_COVERAGE") = IntervalWidths::levels.front();

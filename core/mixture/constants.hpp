@@ -41,30 +41,55 @@ Constants constants_with(const std::map<std::string, std::vector<double>>& given
   return constants;
 }
 
+/// How large the steps are of the experts of yarrow_learner.hpp that learn by errors, and of the
+/// mixture above them. A model goes on with those it began with, whatever is chosen later.
+struct LearningRates {
+  /// Of linear experts: r of AROW, or the rate of AdaGrad; how much of its confidence a visit
+  /// leaves
+  std::array<double, ExpertLayout::linear> rates{0.3, 0.03, 3, 0.5, 1, 0.5},
+      memories{1, 1, 0.9, 0.3, 0.99, 1};
+  double spline_r = 0.05, covariance_r = 0.3, interactions_r = 0.3, mixture_r = 1.5;
+
+  /// Those of files that do not name theirs.
+  static LearningRates unnamed() {
+    return {{0.3, 0.03, 1, 1, 1, 0.5}, {1, 1, 0.9, 0.7, 0.99, 1}, 0.1, 0.1, 0.3, 1};
+  }
+
+  std::vector<Constant> named() {
+    return {CALLED(rates),        CALLED(memories),       CALLED(spline_r),
+            CALLED(covariance_r), CALLED(interactions_r), CALLED(mixture_r)};
+  }
+};
+
+/// All of some constants, one list after the other.
+template <class Constants>
+std::vector<double> numbers_of(Constants constants) {
+  std::vector<double> all;
+  for (const Constant& one : constants.named())
+    all.insert(all.end(), one.numbers.begin(), one.numbers.end());
+  return all;
+}
+
 /// Of yarrow_learner.hpp. A list has a number for each expert, in the order of experts.hpp; what
 /// learns by itself from few rows counts most at first, what forgets half as much as the others.
 struct ClassifierConstants : ExpertLayout {
-  /// r of AROW, or the rate of AdaGrad; and how much of its confidence a visit leaves
-  std::array<double, linear> rates{0.3, 0.03, 1, 1, 1, 0.5}, memories{1, 1, 0.9, 0.7, 0.99, 1};
+  LearningRates first_rates;
   /// What the mixture gives to the experts at first.
   Mixture::Numbers first_weights{1. / 6, 1. / 6, 1. / 12, 1. / 12, 1. / 12,
                                  1. / 6, 0.5,    0.5,     1,       0.5};
   Mixture::Numbers first_variances{0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3};
-  double mixture_r = 1;
-  double drift = 1e-4;       ///< what a row adds to the mixture's variances
-  double drift_rows = 300;   ///< from which row on less, as 1/row,
-  double drift_least = 0.1;  ///< and which part of it at least
-  double spline_r = 0.1, covariance_r = 0.1;
+  double drift = 1e-4;             ///< what a row adds to the mixture's variances
+  double drift_rows = 300;         ///< from which row on less, as 1/row,
+  double drift_least = 0.1;        ///< and which part of it at least
   double covariance_least = 0.03;  ///< which part of r a variance has to be to shrink a covariance
-  double interactions_r = 0.3;
   double smoothing = 0.3, smoothing_of_all = 10;  ///< of the counts of one feature, and of all
 
   std::vector<Constant> named() {
-    return {CALLED(rates),           CALLED(memories),         CALLED(first_weights),
-            CALLED(first_variances), CALLED(mixture_r),        CALLED(drift),
-            CALLED(drift_rows),      CALLED(drift_least),      CALLED(spline_r),
-            CALLED(covariance_r),    CALLED(covariance_least), CALLED(interactions_r),
-            CALLED(smoothing),       CALLED(smoothing_of_all)};
+    std::vector<Constant> all = first_rates.named();
+    all.insert(all.end(), {CALLED(first_weights), CALLED(first_variances), CALLED(drift),
+                           CALLED(drift_rows), CALLED(drift_least), CALLED(covariance_least),
+                           CALLED(smoothing), CALLED(smoothing_of_all)});
+    return all;
   }
 };
 

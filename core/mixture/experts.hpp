@@ -57,7 +57,7 @@ struct Experts : ClassifierConstants {
     return drift * std::max(drift_least, std::min(1.0, rows / row));
   }
 
-  std::string name_of(std::size_t expert) const {
+  static std::string name_of(std::size_t expert, const LearningRates& of) {
     if (expert >= linear) {
       constexpr const char* others[] = {"AROW on splines", "naive Bayes", "AROW, full covariance",
                                         "AROW on products"};
@@ -66,7 +66,7 @@ struct Experts : ClassifierConstants {
     char name[64];
     std::snprintf(name, sizeof name,
                   expert < arows ? "AROW, r %g, memory %g" : "AdaGrad, rate %g, memory %g",
-                  rates[expert], memories[expert]);
+                  of.rates[expert], of.memories[expert]);
     return name;
   }
 

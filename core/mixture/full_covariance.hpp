@@ -123,6 +123,7 @@ class CovarianceExpert {
     fill(step_, evaluator.state.blocks.columns(), 0);
     if (!pass.few()) return 0;
     const Experts& experts = evaluator.experts;
+    const double r = evaluator.own.rates.covariance_r;
     const CorrelatedWeights<W>& correlated = evaluator.own.few.correlated;
     margins_.resize(step_.size());
     for (std::size_t k = 0; k < step_.size(); ++k)
@@ -133,13 +134,12 @@ class CovarianceExpert {
             length = static_cast<W>(pass.row.to_learn);
     correlated.multiply(intercept, pass.values, length, h_);
     const double v = std::max(0.0, pass.values.dot(h_.data() + 1) * length + h_[0] * intercept);
-    const bool enough = v > experts.covariance_least * experts.covariance_r;
+    const bool enough = v > experts.covariance_least * r;
     weight = std::min(weight, heaviest);
     double growth = 0;
     for (std::size_t k = 0; k < step_.size(); ++k) {
       const int column = static_cast<int>(k);
-      const auto [alpha, kappa] =
-          Experts::arow_step<W>(margins_[k], v, weight, experts.covariance_r);
+      const auto [alpha, kappa] = Experts::arow_step<W>(margins_[k], v, weight, r);
       step_[k] = static_cast<W>(outputs.sign(column, c) * alpha);
       if (kappa > 0 && enough && !outputs.is_none(column))
         share_ = static_cast<W>(1 / (v + 1 / kappa));

@@ -269,7 +269,7 @@ class InteractionExpert {
       const double v =
           pass.interactions.variance(interactions.columns[k], shares_of(steps_.size(), pass));
       const auto [alpha, kappa] =
-          Experts::arow_step<W>(margin, v, weight, evaluator.experts.interactions_r);
+          Experts::arow_step<W>(margin, v, weight, evaluator.own.rates.interactions_r);
       steps_.push_back(
           {k, static_cast<W>(sign * alpha), static_cast<W>(std::min(kappa, most_precision))});
       growth = std::max(growth, alpha * std::sqrt(v));

@@ -18,6 +18,7 @@ class LinearExperts {
                 Outputs outputs, int c, double weight) {
     const State<W>& state = evaluator.state;
     const Experts& experts = evaluator.experts;
+    const LearningRates& rates = evaluator.own.rates;
     const std::size_t capacity = state.blocks.capacity(), n = Experts::linear * capacity;
     const W* intercept = state.blocks.intercept();
     find_margins(evaluator, pass, outputs, c);
@@ -34,19 +35,18 @@ class LinearExperts {
         const auto set = [&](double step, double gain) {
           step_[at] = static_cast<W>(step);
           gain_[at] = static_cast<W>(gain);
-          fade_[at] = static_cast<W>(experts.memories[e]);
+          fade_[at] = static_cast<W>(rates.memories[e]);
         };
         if (e >= Experts::arows) {
           const double heaviest = std::min(weight, Experts::infinite_weight);
-          set(sign * heaviest / (1 + std::exp(margins_[at])), experts.rates[e]);
-          growth = std::max(growth, experts.rates[e]);
+          set(sign * heaviest / (1 + std::exp(margins_[at])), rates.rates[e]);
+          growth = std::max(growth, rates.rates[e]);
           continue;
         }
         if (margins_[at] >= 1) continue;  // at rest, which is soon said of most columns
         const double v = pass.variances[at] * square(pass.row.to_learn) +
                          square(experts.intercept) / (1.0 + intercept[n + at]);
-        const auto [alpha, kappa] =
-            Experts::arow_step<W>(margins_[at], v, weight, experts.rates[e]);
+        const auto [alpha, kappa] = Experts::arow_step<W>(margins_[at], v, weight, rates.rates[e]);
         if (kappa == 0) continue;  // at rest
         set(sign * alpha, std::min(kappa, most_precision));
         growth = std::max(growth, alpha * std::sqrt(v));

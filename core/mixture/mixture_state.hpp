@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "mixture/constants.hpp"
 #include "mixture/few_features.hpp"
 #include "mixture/interactions.hpp"
 #include "mixture/mixture.hpp"
@@ -89,6 +90,29 @@ inline Mixture read_mixture(const char* name, std::size_t experts, const double*
   return mixture;
 }
 
+/// How large steps are, one list after the other.
+inline void save_rates(const LearningRates& rates, const ArrayWriter& put) {
+  std::vector<double> numbers = numbers_of(rates);
+  if (numbers != numbers_of(LearningRates::unnamed())) put("mixture_rates", std::move(numbers));
+}
+
+/// The way back.
+inline LearningRates restore_rates(SavedState& from) {
+  LearningRates rates = LearningRates::unnamed();
+  if (!from.has("mixture_rates")) return rates;
+  std::size_t read = 0;
+  const auto saved =
+      from.values<double>("mixture_rates", {numbers_of(rates).size()}, Range{0, 1e6});
+  for (const auto& [_, numbers] : rates.named())
+    for (double& number : numbers) {
+      number = saved[read++];
+      // A memory is a share; all others divide, or are divided by.
+      if (numbers.data() == rates.memories.data() ? number > 1 : number < 1e-6)
+        SavedState::refuse("mixture_rates", "has a number out of range");
+    }
+  return rates;
+}
+
 /// The weights of products of two values, and whether these are worth it. A state without them is
 /// one that has given them up, as are all from before there were any.
 template <class W>
@@ -165,6 +189,7 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
   Interactions<W> interactions;  ///< and as long as rows have few values
   InteractionTrial trial;        ///< of these
   std::vector<Counts> columns = std::vector<Counts>(1);
+  LearningRates rates = LearningRates::unnamed();
   /// From which row on the mixture drifts less: in states from before there was such a row, never.
   double drift_rows = std::numeric_limits<double>::infinity();
   double counted = 0;  ///< standardised columns: rows that their counts refer to
@@ -216,6 +241,7 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
       weights.push_back(column.weight);
     }
     put("mixture", std::move(numbers));
+    save_rates(rates, put);
     if (std::isfinite(drift_rows)) put("mixture_drift_rows", std::vector<double>{drift_rows});
     put("mixture_hits", std::move(hits));
     put("mixture_weights", std::move(weights));
@@ -227,6 +253,7 @@ struct MixtureState final : ExtensionOf<MixtureState<W>> {
     restore_interactions(interactions, trial, from, features, columns);
     const std::size_t experts = Mixture::experts - !interactions.is_kept;
     const auto saved = from.values<double>("mixture", {experts * (experts + 1) + 3});
+    rates = restore_rates(from);
     drift_rows = std::numeric_limits<double>::infinity();
     if (from.has("mixture_drift_rows"))
       drift_rows = from.values<double>("mixture_drift_rows", {1}, Range::positive())[0];

@@ -110,8 +110,8 @@ Settled settle(const Evaluator<W>& evaluator, const std::vector<ToldScore>& scor
   const std::size_t capacity = state.blocks.capacity();
   Settling<W> to(state, evaluator.statistics(), own.few, own.table, most_deviations, true, scores);
   const auto add_expert = [&](std::size_t e, auto constant) {
-    to.add_expert(experts.name_of(e), own.mixture.mean[e], Mixture::most, Experts::gain(e),
-                  constant);
+    to.add_expert(Experts::name_of(e, own.rates), own.mixture.mean[e], Mixture::most,
+                  Experts::gain(e), constant);
   };
 
   for (std::size_t e = 0; e < Experts::linear; ++e) {

@@ -242,7 +242,8 @@ class SplineExpert {
       const double margin = sign * evaluator.spline_score(pass, k);
       const double v = pass.spline_sums[k].variance * square(pass.pieces.length) +
                        square(experts.intercept) / (1.0 + intercept[Spline<W>::precision]);
-      const auto [alpha, kappa] = Experts::arow_step<W>(margin, v, weight, experts.spline_r);
+      const auto [alpha, kappa] =
+          Experts::arow_step<W>(margin, v, weight, evaluator.own.rates.spline_r);
       step_[k] = static_cast<W>(sign * alpha);
       gain_[k] = static_cast<W>(std::min(kappa, most_precision));
       growth = std::max(growth, alpha * std::sqrt(v));

@@ -34,6 +34,7 @@ class YarrowLearner final : public Learner<W> {
         experts_(recipe, static_cast<W>(recipe.intercept)) {  // rounded like values
     MixtureState<W>& own = MixtureState<W>::start(state);
     own.mixture.start(experts_.first_weights, experts_.first_variances);
+    own.rates = experts_.first_rates;
     own.drift_rows = experts_.drift_rows;
     own.table.are_sought = true;
     own.few.start();
@@ -76,7 +77,8 @@ class YarrowLearner final : public Learner<W> {
   std::vector<ExpertTold> experts() const override {
     std::vector<ExpertTold> told;
     for (std::size_t e = 0; e < Experts::all; ++e)
-      told.push_back({experts_.name_of(e), own().mixture.mean[e], own().mixture.mean[e]});
+      told.push_back(
+          {Experts::name_of(e, own().rates), own().mixture.mean[e], own().mixture.mean[e]});
     return told;
   }
 
@@ -159,8 +161,9 @@ class YarrowLearner final : public Learner<W> {
     this->last_prediction = predicted;
     const Mixture::Numbers example = example_of(c);
     const Mixture::Step mixture_step =
-        own().mixture.step(example, experts_.mixture_r / std::min(weight, 1.0));
-    if (own().interactions.is_kept) interactions_.weigh(own(), example, experts_.mixture_r, weight);
+        own().mixture.step(example, own().rates.mixture_r / std::min(weight, 1.0));
+    if (own().interactions.is_kept)
+      interactions_.weigh(own(), example, own().rates.mixture_r, weight);
     if (!pass_.values.new_features.empty()) meet_features(row);
     if (own().interactions.is_kept && !pass_.interactions.new_features.empty()) {
       own().interactions.make_room(own().interactions.features +

@@ -7,6 +7,7 @@ import functools
 import json
 from typing import Any
 
+from reproduction import second_round
 from reproduction.spec import Data
 from yarrow import datasets
 from yarrow.datasets import Dataset
@@ -24,6 +25,8 @@ def random(seed: int, purpose: int) -> np.random.Generator:
 
 @functools.lru_cache(maxsize=2)
 def _loaded(name: str, options: str) -> Dataset:
+    if name in second_round.NAMES:
+        return second_round.load(name)
     return datasets.load(name, **json.loads(options))
 
 

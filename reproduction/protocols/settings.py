@@ -2,7 +2,7 @@
 
 Nothing is chosen here: the mistakes of each setting are kept row by row, so that whoever reads them
 may choose in hindsight or on the first half. Options: `first`, only so many rows; `unit`, each row
-scaled to length one.
+scaled to length one. Where labels are changed, mistakes are counted against the true ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reproduction.spec import Cell, Data
 from yarrow.compare.comparison import packed
 from yarrow.compare.entrant import Entrant
 from yarrow.compare.race import race
-from yarrow.datasets import Dataset
+from yarrow.datasets import Dataset, with_noise
 from yarrow.lazy import np
 
 REVISION = 1
@@ -28,7 +28,7 @@ def run(cell: Cell) -> dict[str, Any]:
     """Race all settings of one learner."""
     recipe = json.dumps(dataclasses.asdict(cell.data), sort_keys=True)
     first, unit = cell.options.get("first"), bool(cell.options.get("unit"))
-    rows = _rows(recipe, cell.seed, first, unit)
+    rows = _rows(recipe, cell.noise, cell.seed, first, unit)
     entrants = [
         Entrant(in_words(setting), cell.learner.make(setting))
         for setting in cell.learner.settings()
@@ -58,7 +58,7 @@ def in_words(setting: dict[str, Any]) -> str:
 
 
 @functools.lru_cache(maxsize=2)
-def _rows(recipe: str, seed: int, first: int | None, unit: bool) -> Dataset:
+def _rows(recipe: str, noise: float, seed: int, first: int | None, unit: bool) -> Dataset:
     """The first rows, their columns numbered as they appear, which changes nothing but speed."""
     from scipy.sparse import csr_array
 
@@ -75,4 +75,8 @@ def _rows(recipe: str, seed: int, first: int | None, unit: bool) -> Dataset:
         (values.astype(X.dtype), numbers[X.indices], X.indptr), shape=(X.shape[0], len(columns))
     )
     renumbered.sort_indices()
-    return data.take(slice(X.shape[0]), X=renumbered, feature_names=None, test=None)
+    first_rows = data.take(slice(X.shape[0]), X=renumbered, feature_names=None, test=None)
+    if not noise:
+        return first_rows
+    # Among classes that these rows have: learners are told no others.
+    return with_noise(dataclasses.replace(first_rows, clean=None), noise, seed)

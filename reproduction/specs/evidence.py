@@ -205,7 +205,9 @@ scikit-learn's SGDClassifier {settings_of(spec.SCIKIT)}, river's linear models
 Yarrow" is every learner of labels but the two slow ones, {settings_of(spec.ALL_OURS)} settings:
 more than any peer has, so it is shown and not counted. "YarrowClassifier" has nothing to tune; it
 was made later, on the half of the sets that chooses; the half that confirms was asked ten times
-on the way ([its page](reproduction/yarrow-learner.md) says when and what for). Tables in
+on the way. These are figures of its first edition, with nine experts and 129 settings beside it;
+since then all sets have chosen ([its page](reproduction/yarrow-learner.md) has the second, beside
+up to 169). Tables in
 hindsight take the best setting on the very rows that are reported, which flatters whoever tries
 more.
 

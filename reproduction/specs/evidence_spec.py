@@ -213,7 +213,11 @@ Cut = tuple[int, int] | None
 
 
 def studies(
-    sets: tuple[Set, ...], learners: tuple[Learner, ...], cut: Cut, **options: Any
+    sets: tuple[Set, ...],
+    learners: tuple[Learner, ...],
+    cut: Cut,
+    noise: tuple[float, ...] = (0.0,),
+    **options: Any,
 ) -> tuple[Study, ...]:
     """One study for the sets of two classes, one for those of many: they are cut differently."""
     if cut is None:
@@ -222,7 +226,7 @@ def studies(
     for many in (False, True):
         data = tuple(one.tried for one in sets if one.many is many)
         if data:
-            made.append(Study("settings", data, learners, {**options, "first": cut[many]}))
+            made.append(Study("settings", data, learners, {**options, "first": cut[many]}, noise))
     return tuple(made)
 
 

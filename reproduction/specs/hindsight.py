@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from reproduction.findings import Claim, Differences, Finding, Table
 from reproduction.results import Measured, Results
+from reproduction.spec import Learner
 from reproduction.specs import evidence_spec as evidence
 from reproduction.specs import yarrow_learner_spec as spec
 from reproduction.specs.evidence_reading import (
@@ -18,8 +19,10 @@ from reproduction.specs.evidence_reading import (
 from yarrow.evaluate.curves import error_of
 from yarrow.lazy import np
 
-SETTINGS = sum(len(peer.settings()) for peer in spec.PEERS)
-"""Of all peers together."""
+
+def settings_of(peers: Iterable[Learner]) -> int:
+    """How many settings some learners have together."""
+    return sum(len(peer.settings()) for peer in peers)
 
 
 def fields_of(
@@ -101,8 +104,8 @@ def _of(library: str) -> Callable[[str], bool]:
     return lambda label: label.startswith(library)
 
 
-def set_by_set(title: str, fields: Sequence[Field], marked: Iterable[str] = ()) -> Table:
-    """Both errors, and how sure their difference is; some sets are marked with a star."""
+def set_by_set(title: str, fields: Sequence[Field], peers: Sequence[Learner]) -> Table:
+    """Both errors, and how sure their difference is."""
     rows = []
     for field in fields:
         mine, peer = ours(field), best_peer(field)
@@ -110,7 +113,7 @@ def set_by_set(title: str, fields: Sequence[Field], marked: Iterable[str] = ()) 
         words = with_interval(found)
         rows.append(
             (
-                f"{field.name}{' *' if field.name in marked else ''}",
+                field.name,
                 field.rows,
                 f"{100 * error_of(mine.wrong):.2f}",
                 f"{100 * error_of(peer.wrong):.2f}",
@@ -123,12 +126,10 @@ def set_by_set(title: str, fields: Sequence[Field], marked: Iterable[str] = ()) 
         "set", "rows", spec.OURS, "best peer", "mistakes", "difference (95 %)", "that peer",
     )  # fmt: skip
     note = (
-        "Percent of rows predicted wrongly before they were learned; the peer is the best of "
-        f"{SETTINGS} settings of three libraries, chosen for each set when all its mistakes are "
-        "known."
+        "Percent of rows predicted wrongly before they were learned; the peer is the best of up to "
+        f"{settings_of(peers)} settings, chosen for each set when all its mistakes are known."
     )
-    star = " *: a first prototype had been tried on it." if marked else ""
-    return Table(title, columns, tuple(rows), note + star)
+    return Table(title, columns, tuple(rows), note)
 
 
 def differences(fields: Sequence[Field]) -> Differences:

@@ -11,7 +11,6 @@ from reproduction.specs import evidence_spec as evidence
 from reproduction.specs import yarrow_learner_spec as spec
 from reproduction.specs.evidence_reading import Field
 from reproduction.specs.hindsight import (
-    SETTINGS,
     beside_foreseen,
     differences,
     excess,
@@ -19,6 +18,7 @@ from reproduction.specs.hindsight import (
     mean_excess,
     no_worse,
     set_by_set,
+    settings_of,
     surely_more,
 )
 from yarrow.datasets.keel import BALANCED, RARE
@@ -40,7 +40,9 @@ MANY = (
     "optdigits", "penbased", "satimage", "tae", "texture", "vehicle", "vowel",
 )  # fmt: skip
 """Those with more than two classes."""
-LEARNERS = (Learner(spec.OURS, spec.OURS), *spec.PEERS)
+PEERS = (*evidence.VOWPAL, *evidence.SCIKIT, *evidence.RIVER)
+LEARNERS = (Learner(spec.OURS, spec.OURS), *PEERS)
+SETTINGS = settings_of(PEERS)
 
 
 def source_of(table: str) -> str:
@@ -94,7 +96,9 @@ def findings(results: Results) -> list[Finding]:
         _by_group(groups),
     ]
     found += [
-        set_by_set(group[0].upper() + group[1:], those) for group, those in groups.items() if those
+        set_by_set(group[0].upper() + group[1:], those, PEERS)
+        for group, those in groups.items()
+        if those
     ]
     return [*found, differences(fields)]
 

@@ -90,6 +90,11 @@ DAMAGE = {
     "a precision out of range": changed("pair_precisions", (0, 3), 2e30),
     "no row of the drift": changed("mixture_drift_rows", 0, 0.0),
     "rows of the drift too many": lambda t: t.update(mixture_drift_rows=np.ones(2)),
+    "fewer rates": lambda t: t.update(mixture_rates=t["mixture_rates"][:-1].copy()),
+    "a rate of nothing": changed("mixture_rates", 0, 0.0),
+    "a rate too large": changed("mixture_rates", 5, 1e7),
+    "a rate below zero": changed("mixture_rates", -1, -1.0),
+    "a memory that grows": changed("mixture_rates", 6, 1.5),
     "negative visits of a piece": changed("bends", (0, 3, 3), -1.0),
 }
 
@@ -105,6 +110,37 @@ def test_a_file_whose_parts_do_not_belong_together_is_refused(damage, tmp_path):
     model_file.write(tmp_path / "bad", tensors, metadata)
     with pytest.raises(ModelFileError, match=r"bad: .*(the state|it has no weights)"):
         yarrow.load(tmp_path / "bad")
+
+
+def test_a_model_goes_on_with_the_sizes_of_steps_that_it_began_with():
+    """Others that are chosen later are for models that begin later."""
+    X, y = stream(200, 6, 3)
+    cautious = type("Cautious", (YarrowClassifier,), {"_constants": lambda _: CAUTIOUS})
+    model = cautious().partial_fit(X[:100], y[:100])
+    again = YarrowClassifier()
+    again.__setstate__(model.__getstate__())
+    told = [one.partial_fit(X[100:], y[100:]).decision_function(X) for one in (model, again)]
+    np.testing.assert_array_equal(*told)
+
+
+CAUTIOUS = {"rates": [3.0] * 6, "memories": [0.5] * 6, "spline_r": [2.0], "mixture_r": [5.0]}
+#: of files from before they said
+UNNAMED = {
+    "rates": [0.3, 0.03, 1, 1, 1, 0.5], "memories": [1, 1, 0.9, 0.7, 0.99, 1], "spline_r": [0.1],
+    "covariance_r": [0.1], "interactions_r": [0.3], "mixture_r": [1],
+}  # fmt: skip
+
+
+def test_a_model_that_does_not_say_its_sizes_of_steps_has_the_first_ones():
+    X, y = stream(200, 6, 3)
+    early = type("Early", (YarrowClassifier,), {"_constants": lambda _: UNNAMED})
+    model = early().partial_fit(X[:100], y[:100])
+    state = model.__getstate__()
+    assert "mixture_rates" not in state["_core_state"]["tensors"]
+    again = YarrowClassifier()
+    again.__setstate__(state)
+    told = [one.partial_fit(X[100:], y[100:]).decision_function(X) for one in (model, again)]
+    np.testing.assert_array_equal(*told)
 
 
 @pytest.mark.parametrize("weight", [0.1, 0.7, 3.7, "random"])

@@ -325,6 +325,7 @@ def test_counts_and_statistics_of_yarrow_classifier_add_exactly():
     assert "pair_weights" not in b
     assert b["mixture_drift_rows"] == pytest.approx(a["mixture_drift_rows"])
     np.testing.assert_allclose(b["mixture"][:-3], worth)
+    np.testing.assert_allclose(b["mixture_rates"], a["mixture_rates"], rtol=1e-15)
 
 
 def test_yarrow_classifier_is_as_good_after_some_epochs():

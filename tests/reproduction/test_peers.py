@@ -76,6 +76,7 @@ def test_sgd_is_partial_fit_row_by_row(setting, sparse, classes):
         {"arguments": "--loss_function logistic"},
         {"arguments": "--sgd", "loss_function": "hinge", "learning_rate": 0.1, "power_t": 0},
         {"arguments": "--coin", "loss_function": "logistic"},
+        {"arguments": "-q ::", "loss_function": "logistic"},
     ],
 )
 def test_vowpal_wabbit_counts_the_mistakes_that_it_prints(options, classes, tmp_path):
@@ -98,8 +99,29 @@ def test_vowpal_wabbit_counts_the_mistakes_that_it_prints(options, classes, tmp_
     assert printed == pytest.approx(outcome.mistakes / ROWS)
 
 
-@pytest.mark.parametrize("scaled", [False, True])
-def test_river_is_predict_one_and_learn_one(scaled):
+@pytest.mark.parametrize("classes", [2, 4])
+def test_sgd_behind_a_scaler_is_partial_fit_of_both_row_by_row(classes):
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = rows(classes, sparse=True)
+    X = 3 * X + np.arange(12) * (np.arange(len(X))[:, None] > 100)  # columns that begin late
+    number = by_appearance(y)
+    numbers = np.array([number[label] for label in y])
+    setting = {"loss": "log_loss", "learning_rate": "constant", "eta0": 0.1, "alpha": 0.01}
+    own, scaler = linear_model.SGDClassifier(**setting, shuffle=False), StandardScaler()
+    wrong = []
+    for i in range(len(y)):
+        row = scaler.partial_fit(X[i : i + 1]).transform(X[i : i + 1])
+        wrong.append(i == 0 or own.predict(row)[0] != numbers[i])
+        own.partial_fit(row, numbers[i : i + 1], classes=np.arange(classes))
+    outcome = run(peers.scikit_sgd(scaled=True, **setting), X, y)
+    np.testing.assert_array_equal(outcome.wrong[1:], wrong[1:])
+    np.testing.assert_allclose(outcome.model.run.coef, own.coef_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(("scaled", "zeros"), [(False, False), (True, False), (True, True)])
+def test_river_is_predict_one_and_learn_one(scaled, zeros):
     linear_model = pytest.importorskip("river.linear_model")
     optim = pytest.importorskip("river.optim")
     from river.preprocessing import StandardScaler
@@ -110,10 +132,13 @@ def test_river_is_predict_one_and_learn_one(scaled):
     own = StandardScaler() | own if scaled else own
     mistakes = 0
     for x, label in zip(X, y, strict=True):
-        row = {int(j): float(x[j]) for j in np.flatnonzero(x)}
+        row = {j: float(x[j]) for j in range(len(x)) if zeros or x[j]}
         mistakes += own.predict_one(row) != bool(number[label])
         own.learn_one(row, bool(number[label]))
-    assert run(peers.river_logistic("AdaGrad", 0.1, scaled=scaled), X, y).mistakes == mistakes
+    assert (
+        run(peers.river_logistic("AdaGrad", 0.1, scaled=scaled, zeros=zeros), X, y).mistakes
+        == mistakes
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 4])

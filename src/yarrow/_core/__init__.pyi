@@ -516,6 +516,8 @@ def classifier_constants() -> dict[str, list[float]]:
 def regressor_constants() -> dict[str, list[float]]:
     """Those of YarrowRegressor."""
 
+UNNAMED_RATES: list = ...
+
 SPLINE_FEATURES: int = 128
 
 COLUMN_SHARE: float = 0.99

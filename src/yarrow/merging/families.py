@@ -34,7 +34,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from yarrow._core import COLUMN_SHARE
+from yarrow._core import COLUMN_SHARE, UNNAMED_RATES
 from yarrow.lazy import np
 
 Numbers = dict[str, Any]
@@ -196,6 +196,7 @@ def _read_mixture(state: Numbers, planes: Any, settings: Settings) -> Numbers:
         "total": visits * mean,
         "squares": visits * (np.square(planes["deviation"]) + np.square(mean)),
         "worth": state["pair_trial" if "pair_trial" in state else "mixture"][:-3],
+        "rates": np.array(state.get("mixture_rates", UNNAMED_RATES)),
         "drift": 1 / state["mixture_drift_rows"] if "mixture_drift_rows" in state else np.zeros(1),
         "seeks": np.array([float("table_columns" in state)]),
         "counted": counted,
@@ -211,7 +212,10 @@ def _write_mixture(sums: Numbers, settings: Settings) -> tuple[Numbers, Numbers]
     variance = sums["squares"] / seen - np.square(mean)
     variance[variance < 1e-12 * np.square(mean)] = 0  # of a constant, but for rounding
     counted = np.maximum(sums["counted"], 0)
-    tensors = {"mixture": np.concatenate([sums["worth"], counted])}
+    tensors = {
+        "mixture": np.concatenate([sums["worth"], counted]),
+        "mixture_rates": sums["rates"],
+    }
     if sums["drift"] > 0:
         tensors["mixture_drift_rows"] = 1 / sums["drift"]
     if sums["seeks"] > 0:
@@ -239,7 +243,7 @@ _MIXTURE = Family(
         "confidence": Quantity("cell", mean_by="visits"),
         "lean": Quantity("cell", signed=True),
         **dict.fromkeys(("visits", "total", "squares"), Quantity("cell")),
-        **dict.fromkeys(("worth", "drift", "seeks"), Quantity("model", mean_by="t")),
+        **dict.fromkeys(("worth", "rates", "drift", "seeks"), Quantity("model", mean_by="t")),
         "counted": Quantity("model"),
         **dict.fromkeys(("class_lean", "class_weight"), Quantity("column", signed=True)),
     },
