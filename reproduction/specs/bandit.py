@@ -126,14 +126,14 @@ REPRODUCTION = Reproduction(
     title="Told only right or wrong",
     paper="",
     protocol="""
-All 60,000 rows of MNIST (ten classes) and all 11,314 of 20 Newsgroups (twenty classes), three random
+All 60,000 rows of MNIST (ten classes) and all 11,314 of 20 Newsgroups (twenty classes), five random
 orders. A class is shown for each row, and the bandits are told whether it was right; the others are
 told the label. Classes shown to explore count as mistakes like any other. Settings are those with
 the fewest mistakes on one more order. With decay the share of exploring is t**-decay at row t.
 """,
-    full=(_study(3, 60_000),),
-    reduced=(_study(2, 1_500),),
-    budget="3 orders x 2 sets x 6 learners, and 27 settings to tune: 5 minutes of processor time.",
+    full=(_study(5, 60_000),),
+    reduced=(_study(4, 3_000),),
+    budget="5 orders x 2 sets x 6 learners, and 27 settings to tune: 5 minutes of processor time.",
     findings=findings,
     differences="""
 The bandit PA learns from every answer, also from "wrong"; Banditron's steps are divided by the
