@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reproduction.decided import Numbers, above_zero, in_words, within
+from reproduction.decided import Numbers, above_zero, how_many, in_words, within
 from reproduction.findings import DATA, Curve, Curves, Finding, Pictures, Table
 from reproduction.results import Measured, Results
 from reproduction.spec import Data, Learner, Reproduction, Study
@@ -146,7 +146,7 @@ def _less(errors: Errors, one: str, other: str) -> str:
 
 
 def _claims(data: str, few: float, at_few: Errors, at_half: Errors, whole: Errors) -> list[Finding]:
-    trials = f"{len(whole[L2])} trials"
+    trials = how_many(len(whole[L2]), "trial")
     lost = at_half[L2] - whole[L2]
     return [
         within(
@@ -178,7 +178,7 @@ def _claims_of_selectors(
     of: dict[str, Results],
     whole: Errors,
 ) -> list[Finding]:
-    trials = f"{len(whole[L2])} trials"
+    trials = how_many(len(whole[L2]), "trial")
     best = min(information, key=lambda pair: pair[1])[0]  # the number of features, over all trials
     at_best = 100 * np.array([_at(_by_trial(one), best) for one in of[INFORMATION]])
     only = " (the paper: on 20 Newsgroups only)" if data == "USPS" else ""
@@ -205,7 +205,7 @@ def _claims_of_selectors(
 
 
 def _claims_of_games(data: str, at_48: Errors, at_16: Errors) -> list[Finding]:
-    trials = f"{len(at_48[GAME])} trials"
+    trials = how_many(len(at_48[GAME]), "trial")
     claims: list[Finding] = [
         above_zero(
             f"{data}: the game selects better features than information gain, 16 or 48 of them.",
@@ -233,7 +233,7 @@ def _claims_of_games(data: str, at_48: Errors, at_16: Errors) -> list[Finding]:
                 [at_48[EACH_ROW] - at_48[GAME][:few]],
                 3.0,
                 _less(at_48, EACH_ROW, GAME),
-                trials=f"{few} trials",
+                trials=how_many(few, "trial"),
             )
         )
     return claims
