@@ -43,9 +43,21 @@ def in_words(differences: Numbers, scale: float = 1.0, digits: int = 2) -> str:
 
     >>> in_words([1.0, 2.0, 3.0])
     '2.00 [-0.48, 4.48]'
+    >>> in_words([2.0])
+    '2.00 [unknown]'
     """
     low, high = (scale * end for end in interval(differences))
-    return f"{scale * float(np.mean(differences)):.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+    ends = f"{low:.{digits}f}, {high:.{digits}f}" if math.isfinite(low) else "unknown"
+    return f"{scale * float(np.mean(differences)):.{digits}f} [{ends}]"
+
+
+def how_many(number: int, what: str, several: str = "") -> str:
+    """Return how many trials decide a claim.
+
+    >>> how_many(1, "life", "lives"), how_many(5, "trial")
+    ('1 life', '5 trials')
+    """
+    return f"{number} {what if number == 1 else several or what + 's'}"
 
 
 def above_zero(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from reproduction.protocols.prepare import rows_of
+from reproduction.protocols.prepare import fewest, middle, rows_of
 from reproduction.spec import Cell, Learner
 from yarrow.datasets import Dataset
 from yarrow.lazy import np
@@ -28,11 +28,11 @@ def run(cell: Cell) -> dict[str, Any]:
         model, started = cell.learner.make(setting), time.process_time()
         runs.append((mistakes(model, first, classes), mistakes(model, second, classes)))
         seconds.append(time.process_time() - started)
-    best = _fewest([before.sum() for before, _ in runs])
+    best = fewest([before.sum() for before, _ in runs])
     wrong = np.mean([runs[place][1] for place in best], axis=0)
     points = np.unique(np.linspace(0, len(wrong), _POINTS + 1).astype(int)[1:])
     return {
-        "setting": settings[_middle(best)],
+        "setting": settings[middle(best)],
         "rows": points.tolist(),
         "mistakes": np.cumsum(wrong)[points - 1].tolist(),
         "error": float(wrong.mean()),
@@ -40,15 +40,6 @@ def run(cell: Cell) -> dict[str, Any]:
         "features": int(np.count_nonzero(np.diff(first.X.tocsc().indptr))),
         "seconds": float(np.mean([seconds[place] for place in best])),
     }
-
-
-def _fewest(mistakes: list[Any]) -> list[int]:
-    found: list[int] = np.flatnonzero(np.asarray(mistakes) == min(mistakes)).tolist()
-    return found
-
-
-def _middle(places: list[int]) -> int:
-    return places[len(places) // 2]
 
 
 def halves(rows: Dataset) -> tuple[Dataset, Dataset, list[Any]]:
@@ -67,5 +58,5 @@ def tuned(learner: Learner, rows: Dataset, classes: list[Any]) -> tuple[dict[str
     """Return the setting with the fewest mistakes on these rows (the middle one), and its model."""
     settings = learner.settings()
     models = [learner.make(setting) for setting in settings]
-    best = _middle(_fewest([mistakes(model, rows, classes).sum() for model in models]))
+    best = middle(fewest([mistakes(model, rows, classes).sum() for model in models]))
     return settings[best], models[best]

@@ -2,7 +2,8 @@
 
 Mistakes are counted against the labels without noise, as 001 does. The setting is the one with the
 fewest mistakes against the *noisy* labels in a run of its own (another seed, which no measured run
-has). Where there is a test part, the final weights predict it.
+has); where several have them, the middle one of the grid. Where there is a test part, the final
+weights predict it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from reproduction.protocols.prepare import ORDER, random, rows_of
+from reproduction.protocols.prepare import ORDER, fewest, middle, random, rows_of
 from reproduction.spec import Cell, Data, Learner
 from yarrow.datasets import Dataset
 from yarrow.lazy import np
 
-REVISION = 1
+REVISION = 2
 TUNING_SEED = 1_000_000
 _POINTS = 50
 
@@ -68,7 +69,8 @@ def _best_setting(of: _Frozen) -> dict[str, Any]:
     if len(settings) == 1:
         return settings[0]
     rows = _ordered(of.data, of.noise, TUNING_SEED)
-    return min(settings, key=lambda setting: _mistakes(of.learner, setting, rows))
+    made = [_mistakes(of.learner, setting, rows) for setting in settings]
+    return settings[middle(fewest(made))]
 
 
 def _mistakes(learner: Learner, setting: dict[str, Any], rows: Dataset) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from reproduction import second_round
@@ -54,6 +55,17 @@ def _prepared(recipe: str, noise: float, seed: int) -> Dataset:
 def true_labels(rows: Dataset) -> Any:
     """Return the labels without noise."""
     return rows.y if rows.clean is None else rows.clean
+
+
+def fewest(mistakes: Sequence[Any]) -> list[int]:
+    """Return the places of all settings that made the fewest mistakes."""
+    found: list[int] = np.flatnonzero(np.asarray(mistakes) == min(mistakes)).tolist()
+    return found
+
+
+def middle(places: list[int]) -> int:
+    """Return the middle one: the first would favour whoever's grid begins at the better end."""
+    return places[len(places) // 2]
 
 
 def test_part(rows: Dataset) -> Dataset:

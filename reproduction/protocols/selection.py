@@ -17,10 +17,10 @@ from reproduction.protocols.drift import halves, tuned
 from reproduction.protocols.prepare import rows_of
 from reproduction.spec import Cell
 from yarrow.datasets import Dataset
-from yarrow.feature_selection import GameSelection, InformationGain
+from yarrow.feature_selection import GameSelection, InformationGain, solve_game
 from yarrow.lazy import np
 
-REVISION = 2
+REVISION = 3
 
 
 def run(cell: Cell) -> dict[str, Any]:
@@ -66,27 +66,37 @@ def _with_selector(
     cell: Cell, setting: dict[str, Any], rows: Dataset, classes: list[Any]
 ) -> dict[str, Any]:
     counts, refresh = cell.options["counts"], cell.options["refresh"]
-    kind = _SELECTORS[cell.options["select"]]
-    edges = cell.options.get("edges")
-    one_for_all = kind is InformationGain  # its merits do not depend on k
-    selectors = [kind(k=k, edges=edges) for k in (counts[:1] if one_for_all else counts)]
+    selector = _SELECTORS[cell.options["select"]](edges=cell.options.get("edges"))
     models = [cell.learner.make(setting) for _ in counts]
     wrong, half = np.zeros(len(counts)), len(rows) // 2
     for start in range(0, len(rows), refresh):
         block = rows.take(slice(start, start + refresh))
-        orders = [np.argsort(-selector.scores_, kind="stable") for selector in selectors if start]
-        for place, (k, model) in enumerate(zip(counts, models, strict=True)):
-            seen = _only(block.X, orders[place % len(orders)][:k]) if orders else block.X
+        chosen = _chosen(selector, counts) if start else [None for _ in counts]
+        for place, (features, model) in enumerate(zip(chosen, models, strict=True)):
+            seen = block.X if features is None else _only(block.X, features)
             said = model.progressive(seen, block.y, classes=classes).predictions
             if start >= half:
                 wrong[place] += np.count_nonzero(np.asarray(said) != block.y)
-        for selector in selectors:
-            selector.partial_fit(block.X, block.y)
+        selector.partial_fit(block.X, block.y)
     return {
         "kept": list(counts),
         "error": (wrong / (len(rows) - half)).tolist(),
-        "weights": selectors[0].scores_.tolist() if rows.X.shape[1] <= 1024 else [],
+        "weights": selector.scores_.tolist() if rows.X.shape[1] <= 1024 else [],
     }
+
+
+def _chosen(selector: Any, counts: list[int]) -> list[Any]:
+    """The best features, for each number of them; what is counted does not depend on it."""
+    if isinstance(selector, GameSelection):
+        rewards = selector.rewards()
+        merits = [solve_game(rewards, k)[0] for k in counts]
+        return [_best(one, k) for one, k in zip(merits, counts, strict=True)]
+    order = _best(selector.scores_, max(counts))
+    return [order[:k] for k in counts]
+
+
+def _best(merits: Any, k: int) -> Any:
+    return np.argsort(-merits, kind="stable")[:k]
 
 
 _SELECTORS: dict[str, Any] = {

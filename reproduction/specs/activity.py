@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reproduction.decided import above_zero, in_words
+from reproduction.decided import above_zero, how_many, in_words
 from reproduction.findings import DATA, Claim, Curve, Curves, Finding, Table
 from reproduction.results import Measured, Results
 from reproduction.spec import Data, Learner, Reproduction, Study
@@ -160,7 +160,7 @@ def _claims(part: Results) -> list[Finding]:
                 f'At the recalls of the learner "{label}", the learner "{name}" is more precise.',
                 [lead],
                 f"by {in_words(lead, 1, 1)} points; {at_thresholds}",
-                trials=f"{len(lead)} lives",
+                trials=how_many(len(lead), "life", "lives"),
                 otherwise=DATA,
             )
         )
@@ -178,7 +178,7 @@ def _claims(part: Results) -> list[Finding]:
                 sentence,
                 [[value + 2 for value in lead]],
                 f"ahead by {in_words(lead, 1, 1)} points; {_side_by_side(part, name, label)}",
-                trials=f"{len(lead)} lives",
+                trials=how_many(len(lead), "life", "lives"),
                 otherwise=DATA,
             )
         )
@@ -193,7 +193,7 @@ def _claims(part: Results) -> list[Finding]:
             "(lowest threshold).",
             [gain],
             f"by {in_words(gain, 1, 1)} points",
-            trials=f"{len(gain)} lives",
+            trials=how_many(len(gain), "life", "lives"),
             otherwise=DATA,
         )
     )
@@ -319,7 +319,7 @@ def _short_claim(short: list[Results]) -> Claim:
             f"{name}, threshold {threshold:g}: {ours} and {theirs}"
             for name, threshold, ours, theirs in compared
         ),
-        trials=f"{len(more[0])} lives",
+        trials=how_many(len(more[0]), "life", "lives"),
     )
 
 

@@ -218,8 +218,8 @@ L2-constrained learner is scaled back into its ball.
 USPS and 20 Newsgroups: the four-phase streams of `drift`, by the same protocol; the error is that
 of the second half. USPS with all digits, and 20,000 rows of MNIST: one pass in a random order, each
 row predicted before it is learned; settings by the mistakes on 2,000 or 3,000 rows of another
-order. 25 minutes of processor time were allowed for that with two orders of USPS and all of MNIST;
-it was cut to one order and 20,000 rows while it ran, because the machine was busy with other work.
+order. One order of USPS and a third of MNIST are measured, so that all of it takes a quarter of an
+hour of processor time.
 """,
     full=FULL,
     reduced=REDUCED,

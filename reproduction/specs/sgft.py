@@ -169,8 +169,7 @@ def findings(results: Results) -> list[Finding]:
             otherwise=DATA,
         ),
         *_noise(results),
-        _table("Tables 3 and 4: precision [deviation] (sparseness), the paper's", sets, None),
-        _table("The same, ours: lambda chosen within the training folds", sets, found),
+        _table(sets, found),
         _hindsight(sets, found),
         Curves(
             "figure-1",
@@ -284,21 +283,21 @@ def _h(label: str, power: float) -> Curve:
     return Curve(label, counts, tuple(float(count**power) for count in counts))
 
 
-def _table(title: str, sets: list[str], found: dict[tuple[str, str], Measured] | None) -> Table:
-    rows = []
-    for name in sets:
-        cells = []
-        for place, label in enumerate(LABELS):
-            if found is None:
-                precision, deviation, zeros = PAPERS[name][place]
-            else:
-                outcome = found[name, label].outcome
-                precision, deviation, zeros = (
-                    100 * outcome[field] for field in ("accuracy", "deviation", "sparseness")
-                )
-            cells.append(f"{precision:.2f} [{deviation:.2f}] ({zeros:.1f})")
-        rows.append((name, *cells))
-    return Table(title, ("set", *LABELS), tuple(rows))
+def _table(sets: list[str], found: dict[tuple[str, str], Measured]) -> Table:
+    def cells(name: str, label: str) -> str:
+        precision, deviation, zeros = PAPERS[name][LABELS.index(label)]
+        ours = found[name, label].outcome
+        return f"{precision:.1f} [{deviation:.1f}] ({zeros:.0f}) / " + (
+            f"{100 * ours['accuracy']:.1f} [{100 * ours['deviation']:.1f}] "
+            f"({100 * ours['sparseness']:.0f})"
+        )
+
+    return Table(
+        "Tables 3 and 4: precision [deviation] (sparseness), paper / ours",
+        ("set", *LABELS),
+        tuple((name, *(cells(name, label) for label in LABELS)) for name in sets),
+        "Ours: lambda chosen within the training folds.",
+    )
 
 
 def _hindsight(sets: list[str], found: dict[tuple[str, str], Measured]) -> Table:

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from reproduction.candidates import GameWithoutDiagonal
 from reproduction.protocols import budget, choosing_p, drift, online, selection, sparse_folds, tuned
 from reproduction.protocols.prepare import FOLDS, ORDER, TUNING, random, rows_of
 from reproduction.results import mean_ranks
 from reproduction.spec import Cell, Data, Learner
 from yarrow import NormConstrainedPAClassifier
 from yarrow.datasets import Dataset
-from yarrow.feature_selection import without_small_weights
+from yarrow.feature_selection import GameSelection, InformationGain, without_small_weights
 from yarrow.kernel import KernelPassiveAggressiveClassifier
 
 GAUSSIAN = Data("gaussian", "synthetic/gaussian", {"rows": 300, "test_rows": 200}, drawn=True)
@@ -160,6 +161,11 @@ def test_mistakes_are_counted_against_clean_labels_row_by_row():
     assert outcome["test_error"] == np.mean(model.predict(rows.test.X) != rows.test.y)
 
 
+def test_of_tied_settings_the_middle_one_is_taken():
+    same = Learner("PA", "PassiveAggressiveClassifier", {"variant": "pa"}, {"C": (1.0, 2.0, 3.0)})
+    assert online.run(cell("online", same))["setting"] == {"C": 2.0}  # plain PA has no use for C
+
+
 def test_the_setting_is_chosen_on_another_draw(monkeypatch):
     before = online.run(cell("online"))["setting"]
     online._best_setting.cache_clear()
@@ -263,14 +269,32 @@ def test_small_weights_are_left_out_of_predictions_only():
     assert outcome["kept"] == pytest.approx(kept / 150)
 
 
-@pytest.mark.parametrize("select", ["information", "game", "game without diagonal"])
-def test_a_selector_shows_the_learner_so_many_features(select):
-    options = {"select": select, "counts": [2, 20], "refresh": 50, "edges": [-1.0, 0.0, 1.0]}
+SELECTORS = {
+    "information": InformationGain,
+    "game": GameSelection,
+    "game without diagonal": GameWithoutDiagonal,
+}
+
+
+@pytest.mark.parametrize("select", SELECTORS)
+def test_a_selector_shows_the_learner_the_features_that_it_would_select(select):
+    options = {"select": select, "counts": [2, 5, 20], "refresh": 50, "edges": [-1.0, 0.0, 1.0]}
     outcome = selection.run(cell("selection", L2, noise=0.0, **options))
+    rows = rows_of(GAUSSIAN, noise=0.0, seed=3)
+    for count, error in zip([2, 5], outcome["error"], strict=False):
+        selector = SELECTORS[select](k=count, edges=[-1.0, 0.0, 1.0])  # one of its own
+        model, wrong = L2.make(outcome["setting"]), []
+        for start in range(0, 300, 50):
+            X, y = rows.X[start : start + 50].toarray(), rows.y[start : start + 50]
+            if start:
+                X[:, ~selector.get_support()] = 0
+            said = [model.progressive(X[[n]], y[[n]], classes=[-1, 1]) for n in range(50)]
+            wrong += [one.predictions[0] != label for one, label in zip(said, y, strict=True)]
+            selector.partial_fit(rows.X[start : start + 50], y)
+        assert error == np.mean(wrong[150:])
     everything = drift.run(cell("drift", L2, noise=0.0))
-    assert outcome["kept"] == [2, 20]
-    assert outcome["error"][1] == pytest.approx(everything["error"])
-    assert outcome["error"][0] != outcome["error"][1]
+    assert outcome["kept"] == [2, 5, 20]
+    assert outcome["error"][2] == pytest.approx(everything["error"])
 
 
 def test_choosing_follows_the_setting_with_the_fewest_mistakes():

@@ -146,7 +146,9 @@ class Selector(ColumnTransformer):
             self._start()
 
     def _find(self, names: Iterable[Hashable]) -> Places:
-        slots = self._slots
+        slots, names = self._slots, list(names)
+        if names == list(slots):  # as a rule an array's columns are all that is known
+            return np.arange(len(names))
         return np.array([slots.setdefault(name, len(slots)) for name in names], np.int64)
 
     def _counted(self, x: Row) -> tuple[Places, Places]:

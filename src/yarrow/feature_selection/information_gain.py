@@ -103,13 +103,14 @@ class InformationGain(Selector):
     def _merits(self) -> Floats:
         """I(x; y) = sum p(x, y) ln(p(x, y) / (p(x) p(y))) over bins and classes."""
         totals = self._totals[: len(self._labels)]
-        counts = self._counts[: len(self._slots), :, : len(self._labels)].copy()
-        counts[:, self._zero_bin] = np.maximum(totals - counts.sum(axis=1), 0)
         n = totals.sum()
         if n == 0:
-            return np.zeros(len(counts))
-        joint = entropy_terms(counts).sum(axis=(1, 2))
-        of_feature = entropy_terms(counts.sum(axis=2)).sum(axis=1)
+            return np.zeros(len(self._slots))
+        known = self._counts[: len(self._slots), :, : len(self._labels)]
+        counts = known.transpose(1, 2, 0).copy()  # features last: sums over the others are fast
+        counts[self._zero_bin] = np.maximum(totals[:, None] - counts.sum(axis=0), 0)
+        joint = entropy_terms(counts).sum(axis=(0, 1))
+        of_feature = entropy_terms(counts.sum(axis=1)).sum(axis=0)
         of_class = entropy_terms(totals).sum()
         gains: Floats = (joint - of_feature - of_class + entropy_terms(np.asarray(n))) / n
         return np.maximum(gains, 0.0)
