@@ -307,3 +307,23 @@ def test_of_two_declared_classes_the_one_that_was_seen_is_decided_for(seen, abov
     scores = model.decision_function([[1.0, 0.0], [0.0, 1.0], [-3.0, -3.0]])
     assert ((scores > 0) == above).all()
     assert model.predict([[1.0, 0.0], [-3.0, -3.0]]).tolist() == [seen, seen]
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "top1"])
+def test_progressive_scores_of_two_declared_classes_are_decisions(multiclass):
+    X, y = binary_stream(40)
+    labels = np.where(y > 0, "b", "a")
+    model, other = (AROWClassifier(multiclass=multiclass, **EXACT) for _ in range(2))
+    told = model.progressive(X, labels, classes=["a", "b"]).scores[:, 0]
+    expected = np.full(len(labels), np.nan)
+    for i, label in enumerate(labels):
+        if len(set(labels[:i])) == 2:
+            expected[i] = other.decision_function(X[i : i + 1])[0]
+        other.partial_fit(X[i : i + 1], [label], classes=["a", "b"])
+    np.testing.assert_array_equal(told, expected)
+
+
+def test_twenty_features_are_shown_unless_another_number_is_asked_for():
+    model = Perceptron().partial_fit(np.eye(30), np.arange(30) % 2)
+    assert len(model.top_features()) == 20
+    assert len(model.top_features(3)) == 3

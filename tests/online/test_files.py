@@ -92,3 +92,10 @@ def test_rows_of_a_file_are_not_lost_to_a_model_that_came_meanwhile(tmp_path: Pa
         list(reading)
     assert first.rows == 2
     assert model.t_ == 1
+
+
+def test_each_pass_is_done_once(tmp_path: Path) -> None:
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1\n-1 2:1\n1 1:2\n")
+    told = learn_files(AROWClassifier(), [str(path)], passes=2, delay=1)
+    assert [progress.done for progress in told] == [False, True, False, True]

@@ -107,9 +107,9 @@ class Batch:
     @property
     def n_values(self) -> int:
         """Values that rows which were read have, zeros of dense ones included."""
-        if self.rows is None or self.rows.begins is None:
-            return 0 if self.rows is None else int(self.rows.values.size)
-        return int(self.rows.begins[-1])
+        assert self.rows is not None
+        begins = self.rows.begins
+        return int(self.rows.values.size if begins is None else begins[-1])
 
     # -- labels ----------------------------------------------------------------------------------
 
