@@ -225,6 +225,7 @@ def test_a_file_without_rows_is_named(run: Run, tmp_path: Path) -> None:
     assert says == f"yarrow: {empty}: there is no row to learn from.\n"
     few = tmp_path / "few.vw"
     few.write_text("a | x\nb | y\n")
+    assert "are left out: their cost" in run("compare", few, "--quiet").stderr
     shown = run("compare", few)
     assert "votedperceptron are left out: their cost per row grows with the stream" in shown.stderr
     assert "2 rows are too few to choose a learner by: take YarrowClassifier" in shown.stdout
@@ -360,3 +361,12 @@ def test_tune_of_few_rows_says_so(run: Run, svm: Path, tmp_path: Path) -> None:
     best = text.split("Best: ")[1].split(" (no better")[0].rstrip(".")
     assert f"{best} has error" in text
     assert "30 rows are too few to trust it." in text
+
+
+def test_columns_are_described_once_however_often_a_file_is_read(run: Run, tmp_path: Path) -> None:
+    rows = "".join(f"{i % 2},{i % 3},{i}\n" for i in range(40))
+    (tmp_path / "rows.csv").write_text(f"y,a,b\n{rows}")
+    table = "--label", "y", "--drop", "a", "--describe"
+    told = run("compare", tmp_path / "rows.csv", *table, "--learners", "arow,pa", "--passes", 2)
+    assert told.stderr.count("rows.csv:") == 1
+    assert "y  the label" in told.stderr

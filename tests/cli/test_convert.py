@@ -98,6 +98,10 @@ def test_signs_that_mean_something_are_replaced_and_counted(run: Run, tmp_path: 
     result = run("convert", "-", "-", *options, stdin=text)
     assert result.stdout == "very_bad | a_b c_d_e:2\n"
     assert "3 words had blanks" in result.stderr
+    lines = text + "\n{\n"
+    quiet = run("convert", "-", "-", *options, "--on-error", "skip", "--quiet", stdin=lines).stderr
+    assert quiet.startswith("3 words had blanks")
+    assert "1 row skipped; the first:" in quiet
 
 
 def test_the_columns_of_a_table_keep_their_names(run: Run, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from contract import support
 from river import evaluate as river_evaluate
@@ -20,6 +21,8 @@ import yarrow
 from yarrow import metrics
 from yarrow.errors import DataError, ParameterError
 from yarrow.evaluate import nonzeros, online_curve, progressive, sparseness
+from yarrow.experts import HedgeClassifier
+from yarrow.kernel import KernelPerceptron
 from yarrow.online.delay import steps
 
 X2, Y2 = support.classification(200, 12, 2)
@@ -149,8 +152,23 @@ def test_our_learners_take_dicts_too() -> None:
     assert found.predictions.tolist() == progressive(other, X3, Y3, delay=3).predictions.tolist()
     array = progressive(yarrow.AROWClassifier(), X3, Y3, delay=3, metrics=["log_loss"])
     assert found.metrics["log loss"].value == pytest.approx(array.metrics["log loss"].value)
-    with pytest.raises(ParameterError, match="has no probabilities"):
-        progressive(yarrow.Perceptron(), rows, Y3, metrics=["roc_auc"])
+    for table in (rows, X3):
+        with pytest.raises(ParameterError, match="has no probabilities"):
+            progressive(yarrow.Perceptron(), table, Y3, metrics=["log_loss"])
+        with pytest.raises(DataError, match="With more than two classes"):
+            progressive(yarrow.Perceptron(), table, Y3, metrics=["roc_auc"])
+
+
+@pytest.mark.parametrize("make", [yarrow.AROWClassifier, HedgeClassifier, KernelPerceptron])
+@pytest.mark.parametrize("how", [{}, {"delay": 3}, {"block": 4}, {"sample_weight": Y3[:60] % 2}])
+def test_dicts_are_read_as_the_frame_of_them(make: Any, how: dict[str, Any]) -> None:
+    """Also what a single dict may not hold before its columns are known: NaN, dates."""
+    day = pd.date_range("2024-01-01", periods=60, freq="7D")
+    numbers = np.where(np.arange(60) % 7, X3[:60, 0], np.nan)
+    frame = pd.DataFrame({"n": numbers, "day": day, "kind": [f"k{i % 3}" for i in range(60)]})
+    of_dicts = progressive(make(), frame.to_dict("records"), Y3[:60], **how)
+    of_frame = progressive(make(), frame, Y3[:60], **how)
+    assert of_dicts.predictions.tolist() == of_frame.predictions.tolist()
 
 
 @pytest.mark.parametrize(

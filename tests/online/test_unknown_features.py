@@ -45,6 +45,7 @@ def predicted(model, path):
         ("semicolons.csv", "km;age\n1;2\n", "'km;age=1;2'"),
         ("rows.svm", "1 1:2 3:4\n", "0, 2"),
         ("rows.vw", "1 | x:2\n", "'x'"),
+        ("more.vw", "1 | x:2 z\n2 | z x\n", "'x', 'z'"),
     ],
 )
 def test_files_of_strangers_are_told(model, export, name, text, shown, tmp_path):

@@ -226,8 +226,7 @@ def warn_of_texts(source: str | None, name: str, text: Any, beside: int = 0) -> 
                 f"{beside:,} of {len(stated) + beside:,} values are numbers, but {first[:40]!r} is "
                 "a text: texts were read as categories"
             )
-            ways = {"missing": first, "categories": name}
-            warn_user(ReadingWarning(source, name, problem, ways))
+            warn_user(ReadingWarning(source, name, problem, {"missing": first, "categories": name}))
         return
     is_number = pc.match_substring_regex(stated, _NUMBER)
     numbers = pc.sum(is_number).as_py()

@@ -24,6 +24,7 @@ from yarrow.online.learners import (
     is_core,
     is_regression,
     says_not_fitted,
+    takes_lists_of_dicts,
 )
 from yarrow.online.progressive import core_result
 from yarrow.online.results import ProgressiveResult, Wanted
@@ -344,7 +345,7 @@ def adapter_of(model: Any) -> Adapter:
 
 def adapter_for(model: Any, batch: Batch) -> ArrayAdapter | DictAdapter:
     """The way to use a model on rows as they were given: arrays and frames as such, if it can."""
-    dicts = is_dicts(batch.X)
+    dicts = is_dicts(batch.X) and not takes_lists_of_dicts(model)
     if by_dicts(model) and (dicts or not by_arrays(model)):
         return DictAdapter(model)
     adapter = _of_arrays(model)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from yarrow.data.frames import is_dicts
 from yarrow.io.formats import StreamFormat
 from yarrow.online.batch import Batch
 from yarrow.online.core_stream import learn_stream
-from yarrow.online.learners import is_core, is_regression
+from yarrow.online.learners import is_core, is_regression, takes_lists_of_dicts
 from yarrow.online.ledger import Ledger, Progress
 from yarrow.online.results import ProgressiveResult, Wanted, joined
 
@@ -42,7 +43,8 @@ def predict_then_learn(
     from yarrow.online.delay import steps, turns
 
     n, regression = len(batch), is_regression(model)
-    is_table, by_core = hasattr(batch.X, "shape"), is_core(model)
+    by_core = is_core(model)
+    is_table = hasattr(batch.X, "shape") or (is_dicts(batch.X) and takes_lists_of_dicts(model))
     more: dict[str, Any] = {} if regression else {"classes": batch.classes}
     if wanted == "probabilities" and by_core:
         more["probabilities"] = True

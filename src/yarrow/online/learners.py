@@ -108,6 +108,11 @@ def by_dicts(model: Any) -> bool:
     return hasattr(model, "learn_one") and hasattr(model, "predict_one")
 
 
+def takes_lists_of_dicts(model: Any) -> bool:
+    """Whether rows that are dicts are read as `fit` of this package reads a list of them."""
+    return by_arrays(model) and hasattr(model, "progressive")
+
+
 def by_arrays(model: Any) -> bool:
     """Whether it learns and predicts rows of arrays, as scikit-learn does."""
     return hasattr(model, "partial_fit") and hasattr(model, "predict")
