@@ -159,9 +159,10 @@ REPRODUCTION = Reproduction(
     protocol="""
 Two classes: the pairs of USPS and the tasks of text of `arow-ranks`, by its protocol, with AROW in
 batch (`reproduction.candidates`), and with AROW whose prices of the loss and of the variance are
-tuned apart (49 pairs, among them the seven of AROW itself). Three classes: ten sets of three digits of USPS, at most 1,000 rows each,
-with as many labels replaced as the noise says, by the same protocol with up to 5 passes. "full"
-keeps a matrix for each class, "joint" one over the weights of all classes.
+tuned apart (49 pairs, among them the seven of AROW itself). Three classes: ten sets of three digits
+of USPS, at most 1,000 rows each, with as many labels replaced as the noise says, by the same
+protocol with up to 5 passes. "full" keeps a matrix for each class, "joint" one over the weights of
+all classes.
 """,
     full=_studies(1, 10, len(_TRIPLES), 10),
     reduced=_studies(15, 2, 1, 2),

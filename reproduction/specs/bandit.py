@@ -75,7 +75,7 @@ def findings(results: Results) -> list[Finding]:
         """By how much one errs more than the other, order by order."""
         return orders[name, one] - orders[name, other]
 
-    def words(pairs: dict[str, tuple[str, str]]) -> str:
+    def apart(pairs: dict[str, tuple[str, str]]) -> str:
         return "; ".join(
             f"{name}: {one} {error[name, one]:.1f} %, {other} {error[name, other]:.1f} %, apart by "
             f"{in_words(more(name, one, other))}"
@@ -92,7 +92,7 @@ def findings(results: Results) -> list[Finding]:
             "The bandit form of the regularised PA shows fewer wrong classes than Banditron, on "
             "each set.",
             [more(s, other, PA_DECAYING) for s in sets for other in (CONSTANT, DECAYING)],
-            words({s: (rival[s], PA_DECAYING) for s in sets}),
+            apart({s: (rival[s], PA_DECAYING) for s in sets}),
             trials=trials,
             stable=True,
         ),
@@ -100,14 +100,14 @@ def findings(results: Results) -> list[Finding]:
             "For the bandit PA, exploration that decays is better than a constant share, on each "
             "set.",
             [more(s, *pair) for s, pair in decaying.items()],
-            words(decaying),
+            apart(decaying),
             trials=trials,
         ),
         above_zero(
             "Labels are worth much: told only right or wrong, the best makes more mistakes than "
             "the Perceptron that is told all labels, on each set.",
             [more(s, best[s], PERCEPTRON) for s in sets],
-            words({s: (best[s], PERCEPTRON) for s in sets}),
+            apart({s: (best[s], PERCEPTRON) for s in sets}),
             trials=trials,
         ),
         *figures,

@@ -146,9 +146,7 @@ class Selector(ColumnTransformer):
             self._start()
 
     def _find(self, names: Iterable[Hashable]) -> Places:
-        slots, names = self._slots, list(names)
-        if names == list(slots):  # as a rule an array's columns are all that is known
-            return np.arange(len(names))
+        slots = self._slots
         return np.array([slots.setdefault(name, len(slots)) for name in names], np.int64)
 
     def _counted(self, x: Row) -> tuple[Places, Places]:
@@ -160,16 +158,23 @@ class Selector(ColumnTransformer):
 
     def _counted_in(self, array: Any, names: list[str] | None) -> tuple[Places, Places, Places]:
         """Row, slot and bin of all that counts in an array, row after row."""
-        slots = self._find(names or range(array.shape[1]))
+        width = array.shape[1]
         if isinstance(array, np.ndarray):
             rows, columns = np.nonzero(array)
             values = array[rows, columns]
         else:
             rows = np.repeat(np.arange(array.shape[0]), np.diff(array.indptr))
             columns, values = array.indices, array.data
+        # An earlier array had these columns, so all are known: few values need not number them all.
+        is_known = "n_features_in_" in self.__dict__ and len(self._slots) >= width
+        if is_known and len(columns) < width:
+            held = columns.tolist()
+            slots = self._find(held if names is None else [names[column] for column in held])
+        else:
+            slots = self._find(range(width) if names is None else names)[columns]
         bins = self._bins(values)
         counts = bins != self._zero_bin
-        return rows[counts], slots[columns[counts]], bins[counts]
+        return rows[counts], slots[counts], bins[counts]
 
 
 def enlarged(counts: Floats, *shape: int) -> Floats:
