@@ -121,16 +121,15 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     for (int k = 0; k < state.blocks.columns(); ++k)
       if (!outputs.is_none(first_column_ + k))
         best_.offer({outputs.positive_class(first_column_ + k), scores_.score[k]});
-    const bool moved = ask_each_column(row, c, weight);
+    const bool moved = ask_each_column(row, c, weight, first_column_);
     for (Contender* const each : {&best_.first, &best_.second})
       if (each->of_class >= 0)
         each->variance = scores_.variance[outputs.of_class(each->of_class) - first_column_];
     told.rows.push_back({best_, moved, moves_.size()});
     for (Move& m : moves_) {
       state.weight_bound = state.sum_bound = {};  // which then say how far this move reaches
-      loop_.apply(state, row, scores_, {&m, 1});
+      apply(row, {&m, 1});
       told.growths.push_back({state.weight_bound.value, state.sum_bound.value});
-      ++state.columns[m.column].updates;
     }
     keep_memories();
     if (first_column_ == 0) state.touched.add(row);
@@ -290,14 +289,18 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
     const int predicted = this->outputs().predicted(scores_.score, state.classes - is_new);
     this->last_prediction = predicted;
     const bool moved = ask_strategy(row, c, weight);
-    if (!moves_.empty()) loop_.apply(state, row, scores_, moves_);  // nothing has changed so far
-    for (const Move& m : moves_) ++state.columns[m.column].updates;
+    if (!moves_.empty()) apply(row, moves_);  // nothing has changed so far
     keep_memories();
     if constexpr (Loop::calibrated)
       if (top_margin_ >= 0)
         state.calibration.record(top_margin_, predicted == c, weight, state.t + 1);
     if (recipe_.strategy == Strategy::one_versus_rest) state.touched.add(row);
     finish(moved, predicted != c);
+  }
+
+  [[gnu::noinline]] void apply(const Row<W>& row, std::span<Move> moves) {
+    loop_.apply(state, row, scores_, moves);
+    for (const Move& m : moves) ++state.columns[m.column].updates;
   }
 
   /// Counts the row, which has been learned.
@@ -320,27 +323,28 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
 
   /// Collects in `moves_` what the strategy asks for; true if a class's weights are to change.
   bool ask_strategy(const Row<W>& row, int c, double weight) {
-    if (recipe_.strategy == Strategy::one_versus_rest) return ask_each_column(row, c, weight);
+    if (recipe_.strategy == Strategy::one_versus_rest)
+      return ask_each_column(row, c, weight, Known<0>{});
     if (recipe_.strategy == Strategy::many) return ask_rivals(row, c, weight);
     return ask_rival(row, c, weight);
   }
 
-  /// One-versus-rest: each column is a problem of its own.
-  bool ask_each_column(const Row<W>& row, int c, double weight) {
+  /// One-versus-rest: each column is a problem of its own. `first`: which of all columns is the
+  /// first one here.
+  [[gnu::always_inline]] bool ask_each_column(const Row<W>& row, int c, double weight, auto first) {
     const Outputs outputs = this->outputs();
     const bool counts = calibrates();
     listed_.clear();
     for (int k = 0; k < state.blocks.columns(); ++k)
-      if (!is_passive(outputs.sign(first_column_ + k, c) * scores_.score[k], 1))
-        listed_.push_back(k);
+      if (!is_passive(outputs.sign(first + k, c) * scores_.score[k], 1)) listed_.push_back(k);
     if (!counts && listed_.empty()) return false;
     measure_listed(row, counts);
     bool moved = false;
     Move move;
     for (const int k : listed_) {
-      if (!ask(k, outputs.sign(first_column_ + k, c), weight, 1, move)) continue;
+      if (!ask(k, outputs.sign(first + k, c), weight, 1, move)) continue;
       moves_.push_back(move);
-      moved |= !outputs.is_none(first_column_ + k);
+      moved |= !outputs.is_none(first + k);
     }
     return moved;
   }
@@ -504,9 +508,9 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
   std::vector<Move> moves_;
   std::vector<std::pair<int, double>> kept_;  ///< columns and the rule's new memory of them
   bool is_part_ = false;
-  int first_column_ = 0;  ///< of a part, among all
-  BestTwo best_;          ///< of a part's classes
-  double top_margin_ = -1;                    ///< of this row, for the calibration; -1: not noted
+  int first_column_ = 0;    ///< of a part, among all
+  BestTwo best_;            ///< of a part's classes
+  double top_margin_ = -1;  ///< of this row, for the calibration; -1: not noted
 };
 
 }  // namespace yarrow

@@ -111,23 +111,31 @@ class LoopBase {
       out.score[0] = scale(0) * (wx + intercept_ * state.blocks.intercept()[0]);
       return;
     }
-    for_tiles(columns, [&](auto tile, std::size_t at) {
-      constexpr int width = decltype(tile)::value;
-      const W* first = state.blocks.first() + at;
-      const W* intercept = state.blocks.intercept() + at;
+    const W* const first = state.blocks.first();
+    const W* const intercept = state.blocks.intercept();
+    const auto put = [&](std::size_t k, double sum) {
+      out.score[k] = scale(k) * (sum + intercept_ * intercept[k]);
+    };
+    // Whole fours, with what is kept free behind the last column, then two columns, then one.
+    const std::size_t free = state.blocks.capacity() % 4 == 0 ? 3 : 0, fours = (columns + free) / 4;
+    out.sums.resize(4 * fours);
+    if (fours > 0)
+      with_kernels<W>(
+          [&](auto kernels) { kernels.sum_fours(row, first, stride, fours, out.sums.data()); });
+    std::size_t k = 0;
+    for (; k < std::min(4 * fours, columns); ++k) put(k, out.sums[k]);
+    if (k + 2 <= columns) {
       const auto sums = [&] {
-        if constexpr (width == 2)
-          if (stride == 2 && row.is_dense)
-            return with_kernels<W>(
-                [&](auto kernels) { return kernels.sum_two_columns(row.value, first, row.size); });
-        if constexpr (width % 2 == 0)
-          return block_products<width>(row, first, stride);
-        else
-          return std::array{sum_column(first, row, stride)};
+        if (stride == 2 && row.is_dense)
+          return with_kernels<W>(
+              [&](auto kernels) { return kernels.sum_two_columns(row.value, first, row.size); });
+        return two_column_products(row, first + k, stride);
       }();
-      for (int k = 0; k < width; ++k)
-        out.score[at + k] = scale(at + k) * (sums[k] + intercept_ * intercept[k]);
-    });
+      put(k, sums[0]);
+      put(k + 1, sums[1]);
+      k += 2;
+    }
+    if (k < columns) put(k, sum_column(first + k, row, stride));
   }
 
   /// One column alone, two places at a time.

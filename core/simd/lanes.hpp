@@ -86,6 +86,12 @@ struct FourSums {
     for (std::size_t k = 0; k < 4; k += lanes_of<W>)
       for (const Two both : in_double(lanes_at<lanes_of<W>>(numbers + k))) *to++ += both * factor;
   }
+  /// The sum of four lanes, in the order of `pair_sums`.
+  [[gnu::always_inline]] static void put_total(const FourSums& a, const FourSums& b,
+                                               const FourSums& c, const FourSums& d, double* to) {
+    for (int k = 0; k < 2; ++k)
+      put_two_at((a.twos[k] + c.twos[k]) + (b.twos[k] + d.twos[k]), to + 2 * k);
+  }
   /// to = sums*factor + others*part
   [[gnu::always_inline]] void put(W factor, const W* others, W part, W* to) const {
     for (std::size_t k = 0; k < 4; ++k)
@@ -180,6 +186,10 @@ struct FourSums {
   [[gnu::always_inline]] void add(const W* numbers, double factor) {
     const __m256d cells = _mm256_cvtps_pd(_mm_loadu_ps(numbers));
     sums = _mm256_fmadd_pd(cells, _mm256_set1_pd(factor), sums);
+  }
+  [[gnu::always_inline]] static void put_total(const FourSums& a, const FourSums& b,
+                                               const FourSums& c, const FourSums& d, double* to) {
+    _mm256_storeu_pd(to, (a.sums + c.sums) + (b.sums + d.sums));
   }
   [[gnu::always_inline]] void put(W factor, const W* others, W part, W* to) const {
     _mm_storeu_ps(to, _mm256_cvtpd_ps(sums) * factor + _mm_loadu_ps(others) * part);

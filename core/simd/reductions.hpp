@@ -60,36 +60,24 @@ inline std::array<double, N> lane_sums(std::size_t n, Term term) {
   return sums;
 }
 
-/// N such sums, N being even: of the row's values times N neighbours in the blocks of its features,
-/// two of them in a register.
-template <int N, class W>
-inline std::array<double, N> block_products(const Row<W> row, const W* first, std::size_t stride) {
-  constexpr std::size_t at_once = N > 4 ? 2 : 4, twos = N / 2;
-  Two lanes[4][twos];
-  const auto add = [&](std::size_t i, double value, Two* sums) {
-    const Two x = everywhere<Two>(value);
-    const W* const cells = first + row.index[i] * stride;
-    for (std::size_t p = 0; p < twos; ++p) sums[p] += x * two_at(cells + 2 * p);
+/// Such sums of two columns that are neighbours in the blocks of the row's features, in a register.
+template <class W>
+inline std::array<double, 2> two_column_products(const Row<W> row, const W* first,
+                                                 std::size_t stride) {
+  Two lanes[4] = {};
+  const auto add = [&](std::size_t i, double value, Two& sum) {
+    sum += everywhere<Two>(value) * two_at(first + row.index[i] * stride);
   };
-  for (std::size_t lane = 0; lane < 4; lane += at_once) {
-    Two sums[at_once][twos] = {};
-    std::size_t i = lane;
-    for (; i + at_once <= row.size; i += 4)
-      for (std::size_t k = 0; k < at_once; k += 2) {
-        const Two both = two_at(row.value + i + k);
-        add(i + k, both[0], sums[k]);
-        add(i + k + 1, both[1], sums[k + 1]);
-      }
-    for (std::size_t k = 0; i + k < row.size; ++k) add(i + k, row.value[i + k], sums[k]);
-    for (std::size_t k = 0; k < at_once; ++k) std::copy_n(sums[k], twos, lanes[lane + k]);
-  }
-  std::array<double, N> sums;
-  for (std::size_t p = 0; p < twos; ++p) {
-    const Two both = (lanes[0][p] + lanes[2][p]) + (lanes[1][p] + lanes[3][p]);
-    sums[2 * p] = both[0];
-    sums[2 * p + 1] = both[1];
-  }
-  return sums;
+  std::size_t i = 0;
+  for (; i + 4 <= row.size; i += 4)
+    for (std::size_t k = 0; k < 4; k += 2) {
+      const Two both = two_at(row.value + i + k);
+      add(i + k, both[0], lanes[k]);
+      add(i + k + 1, both[1], lanes[k + 1]);
+    }
+  for (std::size_t k = 0; i + k < row.size; ++k) add(i + k, row.value[i + k], lanes[k]);
+  const Two both = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+  return {both[0], both[1]};
 }
 
 template <class W>

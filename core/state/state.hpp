@@ -193,6 +193,7 @@ struct Scores {
   std::vector<double> score, variance;
   double xx = 0;
   Buffer<double> weights;
+  Buffer<double> sums;  ///< of columns, before scales and the constant
 
   void resize(std::size_t columns) {
     if (score.size() == columns) return;

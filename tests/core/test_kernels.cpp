@@ -49,13 +49,36 @@ void two_columns_agree(std::size_t size) {
   std::vector<Index> features(size);
   std::iota(features.begin(), features.end(), 0);
   const Row<float> row{features.data(), values.data(), size, true};
-  const auto expected = block_products<2>(row, cells.data(), 2);
+  const auto expected = two_column_products(row, cells.data(), 2);
   CHECK(wide::Kernels<float>::sum_two_columns(values.data(), cells.data(), size) == expected);
   CHECK(Kernels<float>::sum_two_columns(values.data(), cells.data(), size) == expected);
   for (std::size_t c = 0; c < 2; ++c) {
     const auto [one] = pair_sums<1>(
         row, [&](auto at, auto* sum) { *sum += at.values() * at.cells(cells.data() + c, 2); });
     CHECK(one == expected[c]);
+  }
+}
+
+/// Every column sums up alike, however many stand beside it.
+void many_columns_agree(std::size_t size, std::size_t fours) {
+  const std::size_t stride = 4 * fours + 3;
+  const std::vector<float> values = some_numbers(size, -9);
+  const std::vector<float> cells = some_numbers(2 * size * stride + stride, -9);
+  const std::vector<Index> features = some_features(size);
+  const Row<float> row{features.data(), values.data(), size};
+  std::vector<double> wide_to(4 * fours), to(4 * fours);
+  wide::Kernels<float>::sum_fours(row, cells.data(), stride, fours, wide_to.data());
+  Kernels<float>::sum_fours(row, cells.data(), stride, fours, to.data());
+  const std::vector<double> in_double(cells.begin(), cells.end());
+  const std::vector<double> doubles(values.begin(), values.end());
+  std::vector<double> of_doubles(4 * fours);
+  Kernels<double>::sum_fours({features.data(), doubles.data(), size}, in_double.data(), stride,
+                             fours, of_doubles.data());
+  CHECK(wide_to == to && of_doubles == to);
+  for (std::size_t c = 0; c < 4 * fours; ++c) {
+    const auto [one] = pair_sums<1>(
+        row, [&](auto at, auto* sum) { *sum += at.values() * at.cells(cells.data() + c, stride); });
+    CHECK(one == to[c]);
   }
 }
 
@@ -144,6 +167,7 @@ int main() {
     for (std::size_t size = 1; size <= 65; ++size) {
       covariances_agree(size);
       two_columns_agree(size);
+      for (std::size_t fours = 1; fours <= 8; ++fours) many_columns_agree(size, fours);
       splines_agree(size);
       statistics_agree<0>(size);
       statistics_agree<1>(size);
