@@ -82,7 +82,8 @@ def beside_foreseen(fields: Sequence[Field]) -> list[Finding]:
     for library in evidence.LIBRARIES:
         counts = [0, 0, 0]
         fewer = 0
-        for field in fields:
+        those = [field for field in fields if field.of_learners(_of(library))]
+        for field in those:
             mine = field.foreseen(lambda label: label == spec.OURS)
             peer = field.foreseen(_of(library))
             counts[1 + verdict(compared(mine, peer))] += 1
@@ -91,10 +92,10 @@ def beside_foreseen(fields: Sequence[Field]) -> list[Finding]:
             Claim(
                 f"Settings chosen on the first half of the rows, {library} errs more than "
                 "YarrowClassifier on the second on more of them than less.",
-                counts[0] > counts[2] and 2 * fewer > len(fields),
-                f"more on {fewer} of {len(fields)}, surely on {counts[0]}; surely less on "
+                counts[0] > counts[2] and 2 * fewer > len(those),
+                f"more on {fewer} of {len(those)}, surely on {counts[0]}; surely less on "
                 f"{counts[2]}",
-                f"{len(fields)} sets",
+                f"{len(those)} sets",
             )
         )
     return claims

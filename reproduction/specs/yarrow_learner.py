@@ -103,9 +103,9 @@ def _worth_of_hindsight(fields: Sequence[Field]) -> Table:
     for field in fields:
         mine = np.asarray(ours(field).wrong, dtype=np.int64)
         peers = field.of_learners(lambda one: one.startswith(evidence.LIBRARIES))
-        wrong = np.array([one.wrong for one in peers], dtype=np.int64)
+        wrong = np.array([one.wrong for one in peers], dtype=np.float32)  # exact, and ten times faster
         judged = np.random.default_rng(0).random((drawn, len(mine))) < 0.5
-        mistakes = judged @ wrong.T  # a line a half, a column a setting
+        mistakes = judged.astype(np.float32) @ wrong.T  # a line a half, a column a setting
         chosen = np.argmin(wrong.sum(axis=1) - mistakes, axis=1)
         of_chosen, of_best = mistakes[np.arange(drawn), chosen].sum(), mistakes.min(axis=1).sum()
         shares = excess(field), (judged @ mine).sum() / of_chosen - 1, of_chosen / of_best - 1
@@ -226,7 +226,7 @@ tuned for a set for YarrowClassifier; the peers have the best of their settings 
 
 Under noise each label is replaced, with the probability that is stated, by another one; learners
 see that, and their mistakes are counted by the true ones: the first {spec.NOISY_CUT[0]:,} rows of
-two classes and {spec.NOISY_CUT[1]:,} of many, one set of each source. river, a row of which takes
+the {len(spec.NOISY_SETS)} sets on which the first edition was behind then. river, a row of which takes
 ten times as long as of the others, takes no part there, nor where there are many classes: there it
 was the best peer on none of the eight sets of the first round when it was last asked. Whole
 streams stand in [the evidence](../evidence.md).
