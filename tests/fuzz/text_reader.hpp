@@ -51,7 +51,7 @@ class Choices {
 /// All that a reader says of a text.
 struct Account {
   std::uint64_t rows = 0xcbf29ce484222325;  // a sum of all that is in them
-  std::string mistakes;
+  std::string complaints;
   std::optional<ParseError> failure;
   std::size_t lines = 0, skipped = 0;
 };
@@ -129,9 +129,9 @@ Account read(std::string_view text, std::shared_ptr<TextParser<W>> parser,
   }
   account.lines = reader.lines();
   account.skipped = reader.skipped();
-  for (const ParseError& mistake : reader.mistakes()) {
-    check_place(mistake, lines);
-    account.mistakes.append(mistake.what()).append("\n");
+  for (const ParseError& complaint : reader.complaints()) {
+    check_place(complaint, lines);
+    account.complaints.append(complaint.what()).append("\n");
   }
   return account;
 }
