@@ -275,12 +275,18 @@ def _positive() -> Any:
 
 
 def spark() -> list[Comparison]:
-    """Learning apart: accuracy of what is mixed, times of passes, MLlib, memory."""
+    """Learning apart: accuracy of what is mixed."""
     return [
         # Sixteen models of YarrowClassifier with 174,000 words and 20 classes take 4 GB.
         accuracy("20 Newsgroups", split(*data.newsgroups()), ["AROW", "PA", "RDA"]),
         accuracy("Generated RCV1-like set, 20,000 rows", split(*data.RCV1Like().matrix(20_000))),
-        passes(),
-        mllib(),
-        memory(),
     ]
+
+
+#: each is a process of its own: what one of them leaves in the JVM is not another's
+SECTIONS: dict[str, Callable[[], list[Comparison]]] = {
+    "spark": spark,
+    "spark_passes": lambda: [passes()],
+    "spark_peers": lambda: [mllib()],
+    "spark_memory": lambda: [memory()],
+}
