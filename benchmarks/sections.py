@@ -292,5 +292,5 @@ SECTIONS = {
     "rows_as_text": rows.rows_as_text,
     "growth": growth.growth,
     "decomposition": decomposition.decomposition,
-    "spark": spark.spark,
+    **spark.SECTIONS,
 }

@@ -35,6 +35,32 @@ static CallbackSource::Read read_from(nb::handle file, std::size_t& bytes) {
   };
 }
 
+/// Where the next byte of some texts is.
+struct TextPlace {
+  std::size_t text = 0;
+  std::size_t byte = 0;  ///< the line feed after it counts as its last one
+};
+
+/// Copies texts, each with a line feed after it, until `out` is full; how many bytes it was, and
+/// `place` moves on. Text i stands at `bytes` from `ends[i]` to `ends[i + 1]`.
+static std::size_t copy_lines(const std::int64_t* ends, std::size_t count,
+                              const std::uint8_t* bytes, TextPlace& place, std::uint8_t* out,
+                              std::size_t room) {
+  const std::uint8_t* const begin = out;
+  for (; place.text < count && room > 0; ++place.text, place.byte = 0) {
+    const auto size = static_cast<std::size_t>(ends[place.text + 1] - ends[place.text]);
+    const std::size_t copied = std::min(size - std::min(size, place.byte), room);
+    if (copied > 0) std::memcpy(out, bytes + ends[place.text] + place.byte, copied);
+    out += copied;
+    room -= copied;
+    place.byte += copied;
+    if (room == 0) break;
+    *out++ = '\n';
+    --room;
+  }
+  return static_cast<std::size_t>(out - begin);
+}
+
 /// Reads a plain file without the interpreter's lock, and counts.
 class CountingSource : public FileSource {
  public:
@@ -392,8 +418,23 @@ void bind_streams(nb::class_<PythonModel<W>>& type) {
 template void bind_streams(nb::class_<PythonModel<float>>&);
 template void bind_streams(nb::class_<PythonModel<double>>&);
 
+using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig>;
+
 void bind_readers(nb::module_& m) {
   m.attr("MOST_COMPLAINTS") = most_complaints;
+  m.def(
+      "copy_lines",
+      [](const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>& ends, const Bytes& bytes,
+         std::size_t text, std::size_t byte,
+         const nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig>& out) {
+        TextPlace place{text, byte};
+        const std::size_t copied =
+            copy_lines(ends.data(), ends.size() - 1, bytes.data(), place, out.data(), out.size());
+        return nb::make_tuple(copied, place.text, place.byte);
+      },
+      nb::arg("ends"), nb::arg("bytes"), nb::arg("text"), nb::arg("byte"), nb::arg("out"),
+      "Texts as lines, from that byte of that text on, as many bytes as there is room for; how "
+      "many, and where the next one is.");
   m.attr("LONGEST_LINE") = ReaderOptions{}.longest_line;
   nb::class_<SharedNames>(m, "Names", "Names of features, numbered in the order of appearance.")
       .def(nb::init<>())

@@ -16,9 +16,11 @@ yarrow.errors.ParameterError: The 'C' parameter must be > 0. Got -1 instead.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from yarrow._core import MOST_CLASSES
@@ -151,15 +153,17 @@ def _range(
     return words or "a finite number", accepts
 
 
-def parameters(estimator: Any) -> dict[str, Parameter]:
+def parameters(estimator: Any) -> Mapping[str, Parameter]:
     """The declared parameters of a class or an instance, in the order of its signature."""
-    found = {
-        field.name: (field.kw_only, field.metadata["parameter"])
-        for field in dataclasses.fields(estimator)
-        if "parameter" in field.metadata
-    }
-    positional = {name: p for name, (kw_only, p) in found.items() if not kw_only}
-    return positional | {name: p for name, (kw_only, p) in found.items() if kw_only}
+    cls = estimator if isinstance(estimator, type) else type(estimator)
+    return _declared(next(c for c in cls.__mro__ if "__dataclass_fields__" in c.__dict__))
+
+
+@functools.cache  # asked for each model anew, of which there may be one a key
+def _declared(cls: Any) -> Mapping[str, Parameter]:
+    found = [field for field in dataclasses.fields(cls) if "parameter" in field.metadata]
+    in_order = sorted(found, key=lambda field: field.kw_only)
+    return MappingProxyType({field.name: field.metadata["parameter"] for field in in_order})
 
 
 def check_parameters(estimator: Any) -> None:

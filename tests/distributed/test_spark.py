@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from contract.support import assert_same, learned
 import yarrow
 from yarrow.cli import main
 from yarrow.distributed import PerKey, SparkTrainer, learn_stream, predict
+from yarrow.distributed.source import _Lines
 from yarrow.errors import DataError, MissingDependencyError, ModelFileError, ParameterError
 from yarrow.merging import combined, finished
 
@@ -164,9 +166,14 @@ def test_files(spark, tmp_path):
     assert_same(learned(trainer.fit(csv)), learned(named))
     assert_same(learned(trainer.fit(str(parquet))), learned(named))
 
-    svm.write_text("\n".join([*lines[:50], "1 3:oops", *lines[50:]]) + "\n")
-    with pytest.raises(DataError, match=r"partition 0: .*line 51.*oops"):
-        trainer.fit(svm)
+    wrong = tmp_path / "wrong one.svm"  # of which Spark makes several partitions
+    wrong.write_text("\n".join([*lines[:150], "1 3:oops", *lines[150:]]) + "\n")
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "4000")
+    try:
+        with pytest.raises(DataError, match=r"^/.*wrong one.svm, line 151, .*oops"):
+            trainer.fit([svm, wrong])
+    finally:
+        spark.conf.unset("spark.sql.files.maxPartitionBytes")
     (damaged,) = parquet.glob("part-*.parquet")
     damaged.write_bytes(damaged.read_bytes()[:-200])
     with pytest.raises(DataError, match=r"part-.*parquet"):
@@ -256,14 +263,21 @@ def test_a_model_for_each_of_many_keys(spark):
     assert max(map(len, found["model"].to_pylist())) < 600
 
 
-def test_rows_of_a_key_may_come_in_several_batches(spark):
+@pytest.mark.parametrize("kind", ["numbers", "words"])
+def test_rows_of_a_key_may_come_in_several_batches(spark, kind):
     """A key with many rows is never in memory as a whole; a missing key is one, too."""
     data, wanted = [], {None: yarrow.AROWClassifier(), "a": yarrow.AROWClassifier()}
     for time, row in enumerate(rows(120)):
         who = [None, "a"][time % 3 == 0]
-        wanted[who].learn_one(dict(zip(COLUMNS, row, strict=False)), row[-1])
+        if kind == "words":  # of which no key knows those that others have
+            row = ({f"{who}{time % 5}": row[0], "all": row[1]}, row[-1])
+            wanted[who].learn_one({f"bag.{name}": v for name, v in row[0].items()}, row[-1])
+        else:
+            wanted[who].learn_one(dict(zip(COLUMNS, row, strict=False)), row[-1])
         data.append((who, time, *row))
-    schema = "who string, time int, x0 double, x1 double, x2 double, x3 double, label string"
+    of_kind = {"numbers": "x0 double, x1 double, x2 double, x3 double", "words":
+               "bag map<string,double>"}[kind]  # fmt: skip
+    schema = f"who string, time int, {of_kind}, label string"
     df = spark.createDataFrame(data[::-1], schema)
     per_key, setting = PerKey(yarrow.AROWClassifier(), "who", order="time"), "maxRecordsPerBatch"
     spark.conf.set(f"spark.sql.execution.arrow.{setting}", "7")
@@ -361,6 +375,47 @@ def test_the_command(spark, tmp_path):
     assert "600 rows, error" in result.output
     wanted = here(yarrow.AROWClassifier(), [data], epochs=2)
     assert_same(learned(yarrow.load(model)), learned(wanted))
+
+
+@pytest.mark.parametrize(
+    ("master", "java", "words"),
+    [
+        ("nonsense", True, "--master must be local[2], spark://HOST:PORT"),
+        ("local[2]", False, "Spark needs Java 17, which is not here"),
+        ("yarn", True, "Spark did not start with --master yarn: When running with master 'yarn'"),
+    ],
+)
+def test_a_cluster_that_cannot_be_had_is_one_sentence(tmp_path, master, java, words):
+    (tmp_path / "rows.svm").write_text("1 1:1\n-1 1:2\n")
+    hidden = ("JAVA_HOME", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    if not java:
+        environment["PATH"] = str(tmp_path)
+    elif shutil.which("java") is None:
+        pytest.skip("needs Java")
+    command = ["train", "rows.svm", "--engine", "spark", "--master", master, "--model", "m"]
+    done = subprocess.run([sys.executable, "-m", "yarrow", *command], cwd=tmp_path,
+                          env=environment, capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"yarrow: {words}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_lines_of_batches_are_a_file_whatever_it_is_asked_for():
+    import pyarrow as pa
+
+    random = np.random.default_rng(0)
+    texts = [["é" * size for size in random.integers(4, size=n)] for n in (5, 0, 1, 7)]
+    for kind in (pa.string(), pa.large_string()):
+        batches = [pa.record_batch({"value": pa.array(of, kind)}) for of in texts]
+        batches.append(pa.record_batch({"value": pa.array(["left out", "last"], kind)}).slice(1))
+        wanted = "".join(f"{text}\n" for of in [*texts, ["last"]] for text in of).encode()
+        for size in (1, 2, 5, 1000):
+            file, found, buffer = _Lines(batches), b"", bytearray(size)
+            while n := file.readinto(buffer):
+                found += buffer[:n]
+            assert found == wanted
+            assert file.count == 14
 
 
 def test_what_cannot_be_learned_is_said_in_one_sentence(spark, skewed):

@@ -149,7 +149,7 @@ void check_text(std::string_view text, const std::shared_ptr<TextParser<W>>& par
   // Which line is too long is found block by block; all else is as if read at once.
   if (longest_line < text.size()) return;
   require(whole.rows == cut.rows, "blocks do not change the rows");
-  require(whole.mistakes == cut.mistakes && whole.skipped == cut.skipped,
+  require(whole.complaints == cut.complaints && whole.skipped == cut.skipped,
           "blocks do not change what is skipped");
   require(whole.failure.has_value() == cut.failure.has_value(), "blocks do not change the end");
   if (whole.failure)

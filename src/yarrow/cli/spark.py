@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+import shutil
 import sys
+import tempfile
 import threading
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from yarrow.cli.progress import _Display, _new_bar, error_words, passes_said, rate
-from yarrow.errors import counted
+from yarrow.errors import YarrowError, counted
 
 
 class _State(NamedTuple):
@@ -59,16 +64,11 @@ def train(
 ) -> Any:  # fmt: skip
     """The model that a cluster makes of files."""
     from yarrow.distributed import SparkTrainer
-    from yarrow.distributed.source import spark_module
     from yarrow.errors import ParameterError
 
     if "-" in data:
         raise ParameterError("Spark reads files, not standard input: name them.")
-    if master.startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = spark_module("sql").SparkSession.builder.master(master).appName("yarrow train")
-    session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
+    session = _session(master)
     done, ended = [0], threading.Event()
 
     def after_epoch(epoch: int, model: Any) -> None:
@@ -93,6 +93,55 @@ def train(
     finally:
         ended.set()
         watching.join()
+
+
+def _session(master: str) -> Any:
+    """Spark, without the words of its start; if it does not start, one sentence why."""
+    from yarrow.distributed.source import spark_module
+    from yarrow.errors import MissingDependencyError, ParameterError
+
+    if not _MASTER.fullmatch(master):
+        raise ParameterError(
+            f"--master must be local[2], spark://HOST:PORT, yarn or k8s://HOST:PORT. Got {master} "
+            "instead."
+        )
+    with warnings.catch_warnings():  # it warns of a pandas that nothing here needs
+        warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)
+        builder = spark_module("sql").SparkSession.builder.master(master).appName("yarrow train")
+    java = os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java")
+    if not shutil.which(java if "JAVA_HOME" in os.environ else "java"):
+        raise MissingDependencyError(
+            "Spark needs Java 17, which is not here: install it, or say in JAVA_HOME where it is."
+        )
+    if master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)  # main restores them
+    with tempfile.TemporaryFile() as said, _errors_into(said):
+        try:
+            session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+        except Exception as error:  # Java's, or PySpark's, of many kinds
+            said.seek(0)
+            why = _REASON.findall(said.read().decode(errors="replace")) or [type(error).__name__]
+            raise YarrowError(f"Spark did not start with --master {master}: {why[-1]}") from error
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+_MASTER = re.compile(r"local(\[[^]]+\])?|local-cluster\[.*\]|spark://.+|k8s://.+|yarn")
+#: what Java's log and its last words say of an error
+_REASON = re.compile(r"(?:ERROR \w+: |Exception in thread \S+ [\w.]+: |^Error: )(.+)", re.MULTILINE)
+
+
+@contextlib.contextmanager
+def _errors_into(file: Any) -> Iterator[None]:
+    """What this process and those that it starts meanwhile write on standard error."""
+    kept = os.dup(2)
+    try:
+        os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def summary(display: SparkDisplay, learned: str) -> str:

@@ -301,6 +301,6 @@ def option_value(name: str, parameter: Parameter, text: str) -> Any:
 
 def options_of(source: type[Source]) -> dict[str, Parameter]:
     """The options of a set, its own first."""
-    found = parameters(source)
+    found = dict(parameters(source))
     common = {name: found.pop(name) for name in ("seed", "noise") if name in found}
     return found | common

@@ -98,7 +98,9 @@ class PerKey:
             import pyarrow as pa
 
             done: list[tuple[Any, ...]] = []
-            key, model, kind = None, None, None
+            key: Any = None
+            model: Any = None
+            kind: Any = None
 
             def finished() -> Any:
                 columns = zip(*done, strict=True)
@@ -107,17 +109,22 @@ class PerKey:
                 done.clear()
                 return pa.RecordBatch.from_arrays(made, [self.key, "rows", "model"])
 
-            for batch in batches:
-                table, keys = self._features(pa.table(batch)), batch[self.key]
-                kind, begin = keys.type, 0
+            def runs(keys: Any) -> Iterator[tuple[Any, int, int]]:
+                nonlocal key, model
+                begin = 0
                 for end in _ends(keys):
                     value = keys[begin].as_py()
                     if model is None or not _same(value, key):
                         if model is not None:
                             done.append((key, model.t_, compact.pack(model)))
                         key, model = value, pickle.loads(blank)
-                    self.rows.learn(model, [table.slice(begin, end - begin)])
+                    yield model, begin, end
                     begin = end
+
+            for batch in batches:
+                keys = batch[self.key]
+                kind = keys.type
+                self.rows.learn_pieces(self._features(pa.table(batch)), runs(keys))
                 if len(done) >= _AT_ONCE:
                     yield finished()
             if model is not None:

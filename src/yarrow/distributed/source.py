@@ -13,9 +13,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import unquote
 
+from yarrow._core import copy_lines
+from yarrow.data.arrays import feature_names
 from yarrow.errors import DataError, MissingDependencyError, ParameterError, YarrowError
 from yarrow.io.formats import TEXT_FORMATS, StreamFormat
+from yarrow.io.row_reader import rows_for
 from yarrow.lazy import np
 
 _VECTOR = ["type", "size", "indices", "values"]  #: the fields of a vector of MLlib
@@ -82,6 +86,26 @@ class Rows:
             rows += batch.num_rows
         return rows
 
+    def learn_pieces(self, table: Any, pieces: Iterable[tuple[Any, int, int]]) -> None:
+        """Teach models of the same kind the rows of a table from one place to another.
+
+        Columns of numbers are read once for all of them.
+        """
+        X, y, w = self.split(table)
+        read: Any = None
+        for model, begin, end in pieces:
+            piece = slice(begin, end)
+            weights = None if w is None else w[piece]
+            if read is None:
+                read = rows_for(model, X.slice(0, 1), model._by_core)
+                if not read.is_sparse:
+                    read = rows_for(model, X, model._by_core)
+            if read.is_sparse:
+                model.learn_many(X.slice(begin, end - begin), y[piece], weights)
+            else:
+                rows = replace(read, values=read.values[piece], n_rows=end - begin)
+                model._learn_named(rows, feature_names(X, rows), y[piece], weights)
+
     def split(self, batch: Any) -> tuple[Any, Any, Any]:
         """Features, labels and weights of a batch."""
         import pyarrow as pa
@@ -123,31 +147,44 @@ def _rows_of(model: Any) -> int:
     return int(model.t_) if "_model" in model.__dict__ else 0
 
 
-class _Lines(io.RawIOBase):
-    """The lines of Arrow batches as a file."""
+_PARTITION = "the partition"  #: the source of its lines in errors
 
-    name = "the partition"
+
+class _Lines(io.RawIOBase):
+    """The lines of Arrow batches as a file, copied once."""
+
+    name = _PARTITION
 
     def __init__(self, batches: Iterable[Any]) -> None:
-        self._batches, self._left, self.count = iter(batches), memoryview(b""), 0
+        self._batches, self.count = iter(batches), 0
+        self._texts: Any = None
+        self._place = (0, 0)  #: the next text of the batch, and its next byte
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        import pyarrow.compute as pc
-
-        while not self._left:
+        while True:
+            if self._texts is not None:
+                copied, *place = copy_lines(*self._texts, *self._place, buffer)
+                self._place = tuple(place)
+                if copied:
+                    return int(copied)
             batch = next(self._batches, None)
             if batch is None:
                 return 0
             self.count += batch.num_rows
-            if batch.num_rows:  # lines with their ends, one after another: no object for each
-                lines = pc.binary_join_element_wise(batch.column(0), "", "\n")
-                self._left = memoryview(lines.buffers()[2])
-        size = min(len(buffer), len(self._left))
-        buffer[:size], self._left = self._left[:size], self._left[size:]
-        return size
+            self._texts, self._place = _texts(batch.column(0)), (0, 0)
+
+
+def _texts(column: Any) -> tuple[Any, Any]:
+    """Where the texts of a column end, and their bytes."""
+    import pyarrow as pa
+
+    column = column.cast(pa.large_string())
+    _, ends, content = column.buffers()
+    there = slice(column.offset, column.offset + len(column) + 1)
+    return np.frombuffer(ends, np.int64)[there], np.frombuffer(content or b"", np.uint8)
 
 
 def of_vectors(column: Any) -> Any:
@@ -213,6 +250,43 @@ def check_columns(df: Any, *names: str | None) -> None:
     for name in names:
         if name is not None and name not in df.columns:
             raise DataError(f"There is no column {name!r}; the columns are {df.columns}.")
+
+
+def described(df: Any, rows: Rows, part: int, problem: str) -> str:
+    """What is wrong in a partition; of a line of text, the file and its line there."""
+    found = re.match(rf"{_PARTITION}, line (\d+)", problem) if rows.is_text else None
+    if found is None:
+        return f"partition {part}: {problem}"
+    path, line = _in_file(df, part, int(found[1]))
+    return f"{path}, line {line}{problem[found.end() :]}"
+
+
+def _in_file(df: Any, part: int, line: int) -> tuple[str, int]:
+    """The file of a partition's line, and its number there: a partition has pieces of files."""
+    names = ["part", "path", "start", "rows"]
+
+    def count(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+        from pyspark import TaskContext
+
+        pieces: dict[tuple[str, int], int] = {}
+        for batch in batches:
+            for piece in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                pieces[piece] = pieces.get(piece, 0) + 1
+        here = TaskContext.get().partitionId()
+        listed = [(here, *piece, rows) for piece, rows in pieces.items()]
+        yield pa.RecordBatch.from_pylist([dict(zip(names, of, strict=True)) for of in listed])
+
+    files = df.select("_metadata.file_path", "_metadata.file_block_start")
+    schema = "part bigint, path string, start bigint, rows bigint"
+    pieces = [tuple(piece) for piece in files.mapInArrow(count, schema).collect()]
+    for here, path, start, rows in pieces:
+        if here == part:
+            if line <= rows:
+                before = sum(n for _, of, begin, n in pieces if of == path and begin < start)
+                return unquote(re.sub("^file:/+", "/", path)), before + line
+            line -= rows
+    return _PARTITION, line  # not reached: the files have changed meanwhile
 
 
 #: what a task hands over: the partition, its rows, a pickled result, or what was wrong

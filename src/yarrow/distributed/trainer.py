@@ -13,6 +13,7 @@ from yarrow.distributed.source import (
     OUTCOME,
     Rows,
     columns_format,
+    described,
     opened,
     outcomes,
     reading_files,
@@ -95,7 +96,7 @@ def run_epoch(df: Any, rows: Rows, base: Any) -> Any:
         collected = sorted(found.collect(), key=lambda row: row.part)
     for row in collected:
         if row.problem is not None:
-            raise DataError(f"partition {row.part}: {row.problem}")
+            raise DataError(described(df, rows, row.part, row.problem))
     if not collected:
         raise DataError("There are no rows to learn.")
     return finished(combined([pickle.loads(row.content) for row in collected], base), base)

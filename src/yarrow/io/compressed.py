@@ -79,11 +79,14 @@ class _Chained(io.RawIOBase):
     def __init__(self, start: bytes, file: BinaryIO) -> None:
         self._start = start
         self._read: Callable[[int], bytes] = getattr(file, "read1", file.read)
+        self._readinto = getattr(file, "readinto1", getattr(file, "readinto", None))
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
+        if not self._start and self._readinto is not None:
+            return int(self._readinto(buffer))
         data = self._start[: len(buffer)] or self._read(len(buffer))
         self._start = self._start[len(buffer) :]
         buffer[: len(data)] = data
