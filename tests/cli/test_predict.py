@@ -212,7 +212,9 @@ def test_a_threshold_chooses_the_second_class(run: Run, svm: Path, tmp_path: Pat
         line.split("\t")
         for line in run("predict", tmp_path / "m", svm, "--proba").stdout.splitlines()
     ]
-    for threshold in (0.2, 0.9):
+    seconds = [float(second) for _, _, second in rows]
+    low, high = min(seconds), max(seconds)
+    for threshold in (0.8 * low + 0.2 * high, 0.1 * low + 0.9 * high):
         told = run("predict", tmp_path / "m", svm, "--threshold", threshold).stdout.split()
         assert told == ["1" if float(second) >= threshold else "-1" for _, _, second in rows]
         assert len(set(told)) == 2
