@@ -425,3 +425,17 @@ def test_one_class_and_no_rows() -> None:
     assert empty.rows == 0
     assert np.isnan(empty.error)
     assert empty.error_curve() == []
+
+
+def test_a_block_of_two_rows_is_predicted_before_either_is_learned() -> None:
+    chance = np.random.default_rng(3)
+    X, y = chance.normal(size=(40, 3)), chance.choice(["a", "b"], 40)
+    told = progressive(yarrow.AROWClassifier(), X, y, block=2).predictions
+    model = yarrow.AROWClassifier()
+    expected: list[Any] = [None, None]
+    for at in range(0, 40, 2):
+        if at:
+            expected += model.predict(X[at : at + 2]).tolist()
+        model.partial_fit(X[at : at + 2], y[at : at + 2])
+    assert told.tolist() == expected
+    assert told.tolist() != progressive(yarrow.AROWClassifier(), X, y).predictions.tolist()

@@ -53,9 +53,8 @@ def block_length(values: Any) -> int:
     power = np.abs(np.fft.rfft(centred, size)) ** 2
     covariance = np.fft.irfft(power, size)[: most + 1] / n
     small = np.abs(covariance[1:] / covariance[0]) < 2 * math.sqrt(math.log10(n) / n)
-    # The first lag after which `run` correlations in a row mean nothing.
-    calm = [m for m in range(len(small) - run + 1) if small[m : m + run].all()]
-    lag = calm[0] if calm else int(np.flatnonzero(~small)[-1]) + 1
+    # The first lag after which `run` correlations in a row, or all that are left, mean nothing.
+    lag = next(m for m in range(len(small) + 1) if small[m : m + run].all())
     width = min(max(2 * lag, 1), most)
     lags = np.arange(-width, width + 1)
     window = np.clip(2 * (1 - np.abs(lags) / width), 0, 1)
