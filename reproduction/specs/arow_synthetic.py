@@ -268,8 +268,8 @@ CW there.
 *AROW with a diagonal covariance* depends on the ellipse. A diagonal lowers the rates of the two
 coordinates that are large, and these are the two that tell the class. With a short ellipse it comes
 second, far ahead of CW; with one ten times as long as wide it comes last. The paper has AROW ahead
-of CW, so its ellipse was probably a short one. On the short ellipse the smallest r are tied in the tuning, and it
-matters little which is taken: 404.8 mistakes with r = 0.01, 405.0 with a millionth.
+of CW, so its ellipse was probably a short one. On the short ellipse the smallest r are tied in the
+tuning, and it matters little which is taken: 404.8 mistakes with r = 0.01, 405.0 with a millionth.
 
 *Variation.* AROW with a full covariance varies least in both cases. With a diagonal one it varies
 about as much as PA-I on the short ellipse and more than most others on the long one.
