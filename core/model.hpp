@@ -282,17 +282,17 @@ class Model : public FeatureNumbers {
 
   void learn_in_order(const Lesson& lesson, int jobs) {
     constexpr std::int64_t least = 256;  // takes longer than starting a thread
+    if (jobs == 1 || !learner->has_lone_columns() || (past_ && !past_->undo.is_whole()))
+      return learn_in_order(lesson, std::int64_t{0}, lesson.count);
     for (std::int64_t begin = 0, end; begin < lesson.count; begin = end) {
-      end = lesson.count;
-      if (jobs > 1 && (!past_ || past_->undo.is_whole())) {
-        end = known_until(lesson, begin);
-        if (end - begin >= least && learner->has_lone_columns()) {
-          learn_by_columns(lesson, begin, end, jobs);
-          continue;
-        }
-        end = std::min(end + 1, lesson.count);  // up to a row of a new class
+      end = known_until(lesson, begin);
+      const int parts = std::min(jobs, state().blocks.columns() / 4);
+      if (parts > 1 && end - begin >= least) {
+        learn_by_columns(lesson, begin, end, parts);
+      } else {
+        end = std::min(std::max(end + 1, begin + least), lesson.count);  // past a new class
+        learn_in_order(lesson, begin, end);
       }
-      learn_in_order(lesson, begin, end);
     }
   }
   void learn_in_order(const Lesson& lesson, std::int64_t begin, std::int64_t end) {
@@ -312,8 +312,8 @@ class Model : public FeatureNumbers {
 
   /// Threads learn the same rows, each for some columns; what needs all columns is counted
   /// afterwards, row by row.
-  void learn_by_columns(const Lesson& lesson, std::int64_t begin, std::int64_t end, int jobs) {
-    const int columns = state().blocks.columns(), parts = std::clamp(columns / 4, 1, jobs);
+  void learn_by_columns(const Lesson& lesson, std::int64_t begin, std::int64_t end, int parts) {
+    const int columns = state().blocks.columns();
     const auto first_of = [=](int k) {  // columns that are walked together stay together
       return k == parts ? columns : (columns * k / parts + 2) / 4 * 4;
     };

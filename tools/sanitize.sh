@@ -58,4 +58,4 @@ ASAN_OPTIONS=detect_leaks=0 python_tests address,undefined libasan.so -m "not sl
 
 install_sanitized thread
 cpp_tests thread
-python_tests thread libtsan.so -m threads tests/contract/test_threads.py
+python_tests thread libtsan.so -m threads tests/contract/test_threads.py tests/contract/test_jobs.py

@@ -73,7 +73,7 @@ class Learner {
   // a learner of some of the columns, in the same memory. What takes all columns, they leave for
   // afterwards.
 
-  /// Whether that is so.
+  /// Whether that is so of its columns, as soon as there are several.
   virtual bool has_lone_columns() const { return false; }
   /// A learner of some columns; while it learns, nobody else may touch these.
   virtual std::unique_ptr<Learner> part(int /*first*/, int /*columns*/) { return nullptr; }

@@ -95,7 +95,7 @@ class RuleLearner final : public Learner<typename Loop::Weight> {
 
   bool has_lone_columns() const override {
     return Loop::has_lone_columns && recipe_.strategy == Strategy::one_versus_rest &&
-           !recipe_.rule_context && state.classes > 2;
+           !recipe_.rule_context;
   }
 
   std::unique_ptr<Base> part(int first, int columns) override {

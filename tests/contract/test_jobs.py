@@ -1,5 +1,4 @@
-"""`n_jobs`: threads share the rows of an array to predict, or the classes of one-versus-rest to
-learn, and all answers and all that is learned stay the same."""
+"""`n_jobs`: threads share rows to predict or classes to learn, and all results stay the same."""
 
 from __future__ import annotations
 
@@ -103,7 +102,9 @@ def late_classes(n=1_500, columns=30):
 
 def one_versus_rest():
     """Every learner that learns so by default, and some that keep more for a feature."""
-    classes = [cls for cls in (getattr(yarrow, name) for name in yarrow.__all__) if isinstance(cls, type)]
+    classes = [
+        cls for cls in (getattr(yarrow, name) for name in yarrow.__all__) if isinstance(cls, type)
+    ]
     models = [cls() for cls in classes if issubclass(cls, LinearClassifier)]
     return [
         *(model for model in models if model.multiclass == "ovr"),
@@ -152,7 +153,7 @@ def test_a_row_that_is_refused_leaves_no_trace(model, row):
         with pytest.raises(DataError, match=f"^Row {row}: ") as in_order:
             model.partial_fit(wrong, y)
         assert learned(model) == before
-        with pytest.raises(DataError, match="^Row [0-9]+: ") as shuffled:
+        with pytest.raises(DataError, match=r"^Row [0-9]+: ") as shuffled:
             model.fit(wrong, y)
         told.append((str(in_order.value), str(shuffled.value), learned(model.partial_fit(X, y))))
     assert told[0] == told[1] == told[2]
@@ -168,6 +169,6 @@ def test_a_bound_that_is_reached_is_looked_into(call):
     for jobs in (None, 2, 5):
         model = Perceptron(n_jobs=jobs, shuffle=False, fit_intercept=False)
         getattr(model, call)(X, y)
-        found.append(learned(getattr(model, "partial_fit")(X, y)))
+        found.append(learned(model.partial_fit(X, y)))
     assert found[0] == found[1] == found[2]
     assert found[0]["scalars"][5] > 1e37

@@ -207,9 +207,9 @@ class ModelF32:
         Before the first row: what stands before the separator is a feature's group.
         """
 
-    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None:
+    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool, jobs: int = 1) -> None:
         """
-        Learns rows: of a table of values, or with indices and begins those of a CSR matrix.
+        Learns rows: of a table of values, or with indices and begins those of a CSR matrix; columns of one-versus-rest by so many threads.
         """
 
     def predict_then_learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
@@ -364,9 +364,9 @@ class ModelF64:
         Before the first row: what stands before the separator is a feature's group.
         """
 
-    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool) -> None:
+    def learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, order: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)] | None, undo: bool, jobs: int = 1) -> None:
         """
-        Learns rows: of a table of values, or with indices and begins those of a CSR matrix.
+        Learns rows: of a table of values, or with indices and begins those of a CSR matrix; columns of one-versus-rest by so many threads.
         """
 
     def predict_then_learn_rows(self, values: Annotated[NDArray, dict(writable=False)], indices: Annotated[NDArray, dict(writable=False)] | None, begins: Annotated[NDArray, dict(writable=False)] | None, columns: int, may_miss: bool, labels: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)], label_names: list, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)] | None, names: list, delay: int, wants_scores: bool, wants_uncertainty: bool, undo: bool) -> tuple:
