@@ -41,6 +41,31 @@ def table(times: int) -> str:
     return f"{header}\n{rows * times}"
 
 
+def test_files_of_other_formats_are_read_as_the_csv_file_was(run: Run, tmp_path: Path) -> None:
+    """Texts of JSON and Parquet as the dates and numbers that the CSV file had, codes as codes."""
+    day = [f"2024-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(60)]
+    table = {"y": [i % 2 for i in range(60)], "day": day, "n": [*map(str, range(59)), "NA"]}
+    frame = pd.DataFrame(table | {"code": [str(i % 5) if i % 7 else "x" for i in range(60)]})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    model = tmp_path / "m"
+    run("train", tmp_path / "rows.csv", "--label", "y", "--learner", "arow", "--model", model)
+    frame.to_json(tmp_path / "texts.jsonl", orient="records", lines=True)
+    frame.to_parquet(tmp_path / "texts.parquet")
+    typed = frame.assign(n=pd.to_numeric(frame.n, errors="coerce"), code=frame.code)
+    typed.assign(day=pd.to_datetime(frame.day)).to_parquet(tmp_path / "typed.parquet")
+    codes = frame.assign(code=[int(c) if c != "x" else c for c in frame.code]).to_dict("records")
+    (tmp_path / "codes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in codes))
+    expected = run("predict", model, tmp_path / "rows.csv", "--scores", "--quiet").stdout
+    for name in ("texts.jsonl", "texts.parquet", "typed.parquet", "codes.jsonl"):
+        assert run("predict", model, tmp_path / name, "--scores", "--quiet").stdout == expected
+    assert [yarrow.load(model).predict_one(row) for row in codes] == [
+        int(line.split("\t")[0]) for line in expected.splitlines()
+    ]
+    (tmp_path / "bad.jsonl").write_text('{"n": 1}\n{"n": "ten"}\n')
+    told = run("predict", model, tmp_path / "bad.jsonl", code=2).stderr
+    assert "bad.jsonl, line 2, field 'n': 'ten' is not a number" in told
+
+
 OPTIONS = ("--label", "label", "--text", "text", "--weight", "weight", "--category", "zip")
 LEARNERS = ["arow", "yarrow", "pa", "votedperceptron", "hedge", "kernelperceptron", "sop"]
 

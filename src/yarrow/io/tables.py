@@ -28,7 +28,16 @@ from yarrow.io.columns import (
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name
 from yarrow.io.csv_table import BLOCK, read_csv
 from yarrow.io.formats import SUFFIXES, TABLE_FORMATS
-from yarrow.io.kinds import FirstRecords, Kind, how_read, kind_of_type, kind_of_value, warn_of_texts
+from yarrow.io.kinds import (
+    FirstRecords,
+    Kind,
+    as_learned,
+    how_read,
+    kind_of_type,
+    kind_of_value,
+    value_as_learned,
+    warn_of_texts,
+)
 from yarrow.lazy import np
 
 Format = Literal["csv", "jsonl", "parquet"]
@@ -138,6 +147,8 @@ def read_table(
     )
     read: Callable[[], Batches]
     kinds: dict[str, Kind] = dict(known or {})
+    if format != "csv":
+        roles = with_learned(roles, kinds)
     if format == "csv":
         read = partial(
             read_csv,
@@ -182,6 +193,12 @@ def roles_of(
         missing=frozenset(missing),
         when_missing=when_missing,
     )
+
+
+def with_learned(roles: Roles, kinds: Mapping[str, Kind]) -> Roles:
+    """The same, with the columns as categories of which a model has learned that they are texts."""
+    names = {name for name, kind in kinds.items() if kind == "text"} - roles.text.keys()
+    return dataclasses.replace(roles, categories=roles.categories | names)
 
 
 class Table:
@@ -240,7 +257,7 @@ def _json_chunks(lines: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int,
 def _read_json_lines(
     source: Source, roles: Roles, kinds: dict[str, Kind], longest_line: int, is_first: bool
 ) -> Batches:
-    name = source_name(source)
+    name, known = source_name(source), dict(kinds)
     seen = FirstRecords(roles) if is_first else None
     with open_bytes(source) as file:
         for chunk in _json_chunks(lines_of(file, name, longest_line)):
@@ -248,7 +265,7 @@ def _read_json_lines(
             parsed: list[tuple[dict[str, float], Label, float, tuple[Any, ...]]] = []
             for _, line in chunk:
                 try:
-                    parsed.append(_parse_row(roles, kinds, line, seen))
+                    parsed.append(_parse_row(roles, kinds, known, line, seen))
                 except DataError as error:
                     batch.fail(len(parsed), error.field, error.problem)
                     parsed.append(({}, 0, 0.0, ()))
@@ -269,7 +286,11 @@ def _read_json_lines(
 
 
 def _parse_row(
-    roles: Roles, kinds: dict[str, Kind], line: bytes, seen: FirstRecords | None
+    roles: Roles,
+    kinds: dict[str, Kind],
+    known: Mapping[str, Kind],
+    line: bytes,
+    seen: FirstRecords | None,
 ) -> tuple[dict[str, float], Label, float, tuple[Any, ...]]:
     try:
         record = json.loads(line.decode("utf-8-sig"))
@@ -277,6 +298,8 @@ def _parse_row(
             json.dumps(record, ensure_ascii=False).encode()  # half a character has no UTF-8
         if not isinstance(record, dict):
             raise DataError(f"not a JSON object; {_OBJECTS}")
+        if known:
+            record = {n: value_as_learned(roles, n, value, known) for n, value in record.items()}
         if not record.keys() <= kinds.keys():
             stated = {name: one for name, one in record.items() if one is not None}
             kinds |= {name: kind_of_value(value) for name, value in stated.items()} | kinds
@@ -303,6 +326,7 @@ def _read_parquet(source: Source, roles: Roles, kinds: dict[str, Kind]) -> Batch
         import pyarrow as pa
         import pyarrow.parquet as parquet
     name = source_name(source)
+    known = dict(kinds)
     if source == "-":
         raise DataError("Parquet is read from its end and needs a file", source=name)
     try:
@@ -319,6 +343,7 @@ def _read_parquet(source: Source, roles: Roles, kinds: dict[str, Kind]) -> Batch
                 columns = {name: cells for name, cells in columns.items() if roles.reads(name)}
                 if not row:
                     note_kinds(kinds, roles, columns, name)
+                columns = as_learned(batch, columns, known)
                 yield batch, rows_of(batch, roles, columns, lambda labels: labels.to_pylist())
                 row += len(table)
     except (pa.ArrowException, OSError) as error:
