@@ -147,8 +147,6 @@ def read_table(
     )
     read: Callable[[], Batches]
     kinds: dict[str, Kind] = dict(known or {})
-    if format != "csv":
-        roles = with_learned(roles, kinds)
     if format == "csv":
         read = partial(
             read_csv,
@@ -258,6 +256,7 @@ def _read_json_lines(
     source: Source, roles: Roles, kinds: dict[str, Kind], longest_line: int, is_first: bool
 ) -> Batches:
     name, known = source_name(source), dict(kinds)
+    roles = with_learned(roles, known)
     seen = FirstRecords(roles) if is_first else None
     with open_bytes(source) as file:
         for chunk in _json_chunks(lines_of(file, name, longest_line)):
@@ -298,6 +297,7 @@ def _parse_row(
             json.dumps(record, ensure_ascii=False).encode()  # half a character has no UTF-8
         if not isinstance(record, dict):
             raise DataError(f"not a JSON object; {_OBJECTS}")
+        passed = tuple(record.get(name) for name in roles.passed)
         if known:
             record = {n: value_as_learned(roles, n, value, known) for n, value in record.items()}
         if not record.keys() <= kinds.keys():
@@ -310,7 +310,7 @@ def _parse_row(
             row_features(roles, record),
             0 if label is None else as_label(label, record.get(label)),
             1.0 if weight is None else as_weight(weight, record.get(weight)),
-            tuple(record.get(name) for name in roles.passed),
+            passed,
         )
     except DataError:
         raise
@@ -333,6 +333,7 @@ def _read_parquet(source: Source, roles: Roles, kinds: dict[str, Kind]) -> Batch
         with parquet.ParquetFile(source) as file:
             names = file.schema_arrow.names
             roles.check(names, name)
+            roles = with_learned(roles, known)
             wanted = [name for name in names if roles.reads(name) or name in roles.passed]
             row = 0
             threads = isinstance(source, str | os.PathLike)  # which may not call a Python file
