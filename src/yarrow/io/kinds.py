@@ -127,6 +127,25 @@ def typed(
     return cast(_unmarked(text), _arrow_type(kind), fail)
 
 
+def as_learned(
+    batch: BatchProblems, columns: dict[str, Any], kinds: Mapping[str, Kind]
+) -> dict[str, Any]:
+    """Columns of Arrow types, those of texts as what a model has learned that they hold."""
+    return {
+        name: typed(batch, name, column, kinds[name], "learned")
+        if name in kinds and str(column.type) in TEXT_TYPES
+        else column
+        for name, column in columns.items()
+    }
+
+
+def value_as_learned(roles: Roles, name: str, value: Any, kinds: Mapping[str, Kind]) -> Any:
+    """A value of a record, a text as what a model has learned that its column holds."""
+    if not isinstance(value, str) or name not in kinds:
+        return value
+    return None if value in roles.missing else read_cell(name, value, kinds[name])
+
+
 def _unmarked(text: Any) -> Any:
     """Cells without the blanks around them, and none that is a mark of a missing value."""
     import pyarrow as pa

@@ -164,7 +164,7 @@ class RowReader:
     @classmethod
     def of(cls, format: str, options: Mapping[str, Any], tells_missing: bool = False) -> RowReader:
         """The reader for what was read in this format and with these options of `read_table`."""
-        from yarrow.io.tables import roles_of
+        from yarrow.io.tables import roles_of, with_learned
 
         said = (
             "label", "weight", "features", "drop", "text", "categories", "missing", "when_missing",
@@ -175,14 +175,14 @@ class RowReader:
         if format not in ("csv", "tsv"):
             return cls(roles, {})
         kinds = options.get("known", {})
-        names = {name for name, kind in kinds.items() if kind == "text"} - roles.text.keys()
-        return cls(dataclasses.replace(roles, categories=roles.categories | names), kinds)
+        return cls(with_learned(roles, kinds), kinds)
 
     # -- dicts -----------------------------------------------------------------------------------
 
     def __call__(self, record: Any) -> Any:
         """The features of a dict; what is none is given back, for the learner to refuse."""
         from yarrow.io.columns import row_features
+        from yarrow.io.kinds import value_as_learned
 
         if not isinstance(record, Mapping):
             return record
@@ -191,8 +191,8 @@ class RowReader:
         for name, value in record.items():
             if hasattr(value, "item"):
                 value = value.item()  # a number of NumPy
-            if isinstance(value, str) and name in self.kinds:
-                value = self._cell(name, value)
+            if self.kinds and isinstance(value, str):
+                value = value_as_learned(self.roles, name, value, self.kinds)
             (made if self._is_made(name) else row)[name] = value
         found = row_features(self.roles, row) | made
         if self.roles.tells_missing:  # which a dict says by None
@@ -257,9 +257,9 @@ class RowReader:
 
         What may not be meant is told of the first rows that a model is given, not of all others.
         """
-        from yarrow.io.arrow_columns import TEXT_TYPES, rows_of
+        from yarrow.io.arrow_columns import rows_of
         from yarrow.io.columns import BatchProblems
-        from yarrow.io.kinds import typed
+        from yarrow.io.kinds import as_learned
         from yarrow.io.tables import note_kinds
 
         columns = arrow_columns(frame)
@@ -273,18 +273,11 @@ class RowReader:
         kinds |= self.kinds
         columns = {name: column for name, column in columns.items() if roles.reads(name)}
         note_kinds(kinds, roles, columns, None, is_first)
-        for name, column in columns.items():
-            if str(column.type) in TEXT_TYPES and name in self.kinds:
-                columns[name] = typed(batch, name, column, self.kinds[name], "learned")
+        columns = as_learned(batch, columns, self.kinds)
         rows = rows_of(batch, roles, columns, lambda labels: labels.to_pylist())
         for error in batch.errors_in_order():
             raise error
         return rows
-
-    def _cell(self, name: str, text: str) -> Any:
-        from yarrow.io.kinds import read_cell
-
-        return None if text in self.roles.missing else read_cell(name, text, self.kinds[name])
 
     def _is_made(self, name: Any) -> bool:
         """Whether it is a feature that was made of one of the chosen columns."""

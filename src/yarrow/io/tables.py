@@ -28,7 +28,16 @@ from yarrow.io.columns import (
 from yarrow.io.compressed import Source, lines_of, open_bytes, source_name
 from yarrow.io.csv_table import BLOCK, read_csv
 from yarrow.io.formats import SUFFIXES, TABLE_FORMATS
-from yarrow.io.kinds import FirstRecords, Kind, how_read, kind_of_type, kind_of_value, warn_of_texts
+from yarrow.io.kinds import (
+    FirstRecords,
+    Kind,
+    as_learned,
+    how_read,
+    kind_of_type,
+    kind_of_value,
+    value_as_learned,
+    warn_of_texts,
+)
 from yarrow.lazy import np
 
 Format = Literal["csv", "jsonl", "parquet"]
@@ -184,6 +193,12 @@ def roles_of(
     )
 
 
+def with_learned(roles: Roles, kinds: Mapping[str, Kind]) -> Roles:
+    """The same, with the columns as categories of which a model has learned that they are texts."""
+    names = {name for name, kind in kinds.items() if kind == "text"} - roles.text.keys()
+    return dataclasses.replace(roles, categories=roles.categories | names)
+
+
 class Table:
     """The batches of a table: iterating over it reads it.
 
@@ -240,7 +255,8 @@ def _json_chunks(lines: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int,
 def _read_json_lines(
     source: Source, roles: Roles, kinds: dict[str, Kind], longest_line: int, is_first: bool
 ) -> Batches:
-    name = source_name(source)
+    name, known = source_name(source), dict(kinds)
+    roles = with_learned(roles, known)
     seen = FirstRecords(roles) if is_first else None
     with open_bytes(source) as file:
         for chunk in _json_chunks(lines_of(file, name, longest_line)):
@@ -248,7 +264,7 @@ def _read_json_lines(
             parsed: list[tuple[dict[str, float], Label, float, tuple[Any, ...]]] = []
             for _, line in chunk:
                 try:
-                    parsed.append(_parse_row(roles, kinds, line, seen))
+                    parsed.append(_parse_row(roles, kinds, known, line, seen))
                 except DataError as error:
                     batch.fail(len(parsed), error.field, error.problem)
                     parsed.append(({}, 0, 0.0, ()))
@@ -269,7 +285,11 @@ def _read_json_lines(
 
 
 def _parse_row(
-    roles: Roles, kinds: dict[str, Kind], line: bytes, seen: FirstRecords | None
+    roles: Roles,
+    kinds: dict[str, Kind],
+    known: Mapping[str, Kind],
+    line: bytes,
+    seen: FirstRecords | None,
 ) -> tuple[dict[str, float], Label, float, tuple[Any, ...]]:
     try:
         record = json.loads(line.decode("utf-8-sig"))
@@ -277,6 +297,9 @@ def _parse_row(
             json.dumps(record, ensure_ascii=False).encode()  # half a character has no UTF-8
         if not isinstance(record, dict):
             raise DataError(f"not a JSON object; {_OBJECTS}")
+        passed = tuple(record.get(name) for name in roles.passed)
+        if known:
+            record = {n: value_as_learned(roles, n, value, known) for n, value in record.items()}
         if not record.keys() <= kinds.keys():
             stated = {name: one for name, one in record.items() if one is not None}
             kinds |= {name: kind_of_value(value) for name, value in stated.items()} | kinds
@@ -287,7 +310,7 @@ def _parse_row(
             row_features(roles, record),
             0 if label is None else as_label(label, record.get(label)),
             1.0 if weight is None else as_weight(weight, record.get(weight)),
-            tuple(record.get(name) for name in roles.passed),
+            passed,
         )
     except DataError:
         raise
@@ -303,12 +326,14 @@ def _read_parquet(source: Source, roles: Roles, kinds: dict[str, Kind]) -> Batch
         import pyarrow as pa
         import pyarrow.parquet as parquet
     name = source_name(source)
+    known = dict(kinds)
     if source == "-":
         raise DataError("Parquet is read from its end and needs a file", source=name)
     try:
         with parquet.ParquetFile(source) as file:
             names = file.schema_arrow.names
             roles.check(names, name)
+            roles = with_learned(roles, known)
             wanted = [name for name in names if roles.reads(name) or name in roles.passed]
             row = 0
             threads = isinstance(source, str | os.PathLike)  # which may not call a Python file
@@ -319,6 +344,7 @@ def _read_parquet(source: Source, roles: Roles, kinds: dict[str, Kind]) -> Batch
                 columns = {name: cells for name, cells in columns.items() if roles.reads(name)}
                 if not row:
                     note_kinds(kinds, roles, columns, name)
+                columns = as_learned(batch, columns, known)
                 yield batch, rows_of(batch, roles, columns, lambda labels: labels.to_pylist())
                 row += len(table)
     except (pa.ArrowException, OSError) as error:
