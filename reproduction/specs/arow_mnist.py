@@ -109,9 +109,9 @@ REPRODUCTION = Reproduction(
     protocol="""
 The 11,552 training images of the digits 3 and 5, pixels in [0, 1], in ten random orders. Each row
 is predicted, then learned; mistakes are counted against the labels without noise. Settings are
-those with the fewest mistakes against the labels as they are (noisy) in one more order. The paper's
-PA may be PA-I with a tuned C or the plain PA without one; both are shown. All covariances are
-diagonal.
+those with the fewest mistakes against the labels as they are (noisy) in one more order, the middle
+one where several have them. The paper's PA may be PA-I with a tuned C or the plain PA without one;
+both are shown. All covariances are diagonal.
 """,
     full=(_study(10, None),),
     reduced=(_study(2, 3_000),),

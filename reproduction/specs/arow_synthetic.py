@@ -244,10 +244,11 @@ REPRODUCTION = Reproduction(
     protocol="""
 100 draws of 5,000 rows in 20 dimensions, a tenth of their labels flipped, and 10,000 test rows
 without noise. Each row is predicted, then learned; mistakes are counted against the labels without
-noise. Settings are those with the fewest mistakes against the noisy labels in one more draw. The
-paper does not say how long the ellipse of the first two coordinates is; two lengths are shown, 3
-and 10 times its width. N(0, 2) is read as a variance of 2. The paper's PA may be PA-I with a tuned
-C or the plain PA; both are shown. It prints no numbers beside its figures.
+noise. Settings are those with the fewest mistakes against the noisy labels in one more draw, the
+middle one where several have them. The paper does not say how long the ellipse of the first two
+coordinates is; two lengths are shown, 3 and 10 times its width. N(0, 2) is read as a variance of 2.
+The paper's PA may be PA-I with a tuned C or the plain PA; both are shown. It prints no numbers
+beside its figures.
 """,
     full=(_study(100, 5_000, 10_000), _right_half(100, 5_000, 10_000)),
     reduced=(_study(5, 2_000, 2_000), _right_half(5, 2_000, 2_000)),
@@ -267,8 +268,8 @@ CW there.
 *AROW with a diagonal covariance* depends on the ellipse. A diagonal lowers the rates of the two
 coordinates that are large, and these are the two that tell the class. With a short ellipse it comes
 second, far ahead of CW; with one ten times as long as wide it comes last. The paper has AROW ahead
-of CW, so its ellipse was probably a short one. On the short ellipse the tuning takes the smallest r
-there is, and it matters little: 404.8 mistakes with r = 0.01, 405.0 with a millionth.
+of CW, so its ellipse was probably a short one. On the short ellipse the smallest r are tied in the
+tuning, and it matters little which is taken: 404.8 mistakes with r = 0.01, 405.0 with a millionth.
 
 *Variation.* AROW with a full covariance varies least in both cases. With a diagonal one it varies
 about as much as PA-I on the short ellipse and more than most others on the long one.
