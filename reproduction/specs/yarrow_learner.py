@@ -159,10 +159,10 @@ columns.
 
 **What the wider settings changed.** Beside the old settings alone it is no worse on 44 of 49.
 27 sets have their best peer among the 40 new ones: scikit-learn's SGD behind a running scaler
-that is told zeros on 16, pairs of columns on 7, coin betting with other scales on 4. All but two of the sets
-that are behind, svmguide3 and enron-categories, are so by these. Where pairs of columns matter it
-is mostly ahead: shuttle 76 % fewer mistakes, satimage 27, letter 24, nsl-kdd 14, phishing 9, but
-dna 8 % more.
+that is told zeros on 16, pairs of columns on 7, coin betting with other scales on 4. All but two
+of the sets that are behind, svmguide3 and enron-categories, are so by these.
+Where pairs of columns matter it is mostly ahead: shuttle 76 % fewer mistakes, satimage 27,
+letter 24, nsl-kdd 14, phishing 9, but dna 8 % more.
 
 **Under noise it is still behind** on the two sets on which the first edition was, and only these
 two were asked beside peers: phishing by 3 % with 10 % of the labels changed and 5 % with 30 %, of
@@ -252,8 +252,8 @@ Under noise each label is replaced, with the probability that is stated, by anot
 see that, and their mistakes are counted by the true ones: the first {spec.NOISY_CUT[0]:,} rows of
 the {len(spec.NOISY_SETS)} sets on which the first edition was behind then. river, a row of which
 takes ten times as long as of the others, takes no part there, nor where there are many classes:
-there it was the best peer on none of the eight sets of the first round when it was last asked. Whole
-streams stand in [the evidence](../evidence.md).
+there it was the best peer on none of the eight sets of the first round when it was last asked.
+Whole streams stand in [the evidence](../evidence.md).
 """,
     full=spec.FULL,
     reduced=(
