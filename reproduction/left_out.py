@@ -162,7 +162,8 @@ def report(name: str, found: Measurements) -> None:
     print(f"\n{name}: {len(STREAMS)} streams of {len(means)} sources")
     for one, mean in zip(choices, np.mean(list(means.values()), axis=0), strict=True):
         print(f"  {one}: mistakes {_percent(mean[0])}, log loss {_percent(mean[1])}")
-    outcome, chosen_of = [], {}
+    outcome: list[Any] = []
+    chosen_of: dict[Stream, Any] = {}
     for source, ratios in means.items():
         others = np.mean([mean for other, mean in means.items() if other != source], axis=0)
         chosen = int(np.argmin(others[:, 0]))

@@ -138,7 +138,8 @@ class _Scaled:
             self._squares += away * (row - self._mean)
             deviation = np.sqrt(self._squares / self._rows)
             row[:] = (row - self._mean) / np.where(deviation > _CONSTANT, deviation, 1.0)
-        return self.run.step(dataclasses.replace(batch, rows=None, X=csr_array(rows)))
+        told: Array = self.run.step(dataclasses.replace(batch, rows=None, X=csr_array(rows)))
+        return told
 
 
 _CONSTANT = 1e-9  # a deviation below it is one of rounding

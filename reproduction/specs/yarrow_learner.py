@@ -103,9 +103,7 @@ def _worth_of_hindsight(fields: Sequence[Field]) -> Table:
     for field in fields:
         mine = np.asarray(ours(field).wrong, dtype=np.int64)
         peers = field.of_learners(lambda one: one.startswith(evidence.LIBRARIES))
-        wrong = np.array(
-            [one.wrong for one in peers], dtype=np.float32
-        )  # exact, and ten times faster
+        wrong = np.array([one.wrong for one in peers], dtype=np.float32)  # exact, and faster
         judged = np.random.default_rng(0).random((drawn, len(mine))) < 0.5
         mistakes = judged.astype(np.float32) @ wrong.T  # a line a half, a column a setting
         chosen = np.argmin(wrong.sum(axis=1) - mistakes, axis=1)
@@ -159,12 +157,12 @@ the others that are behind nobody can tell: german (twice), diabetes, heart, bre
 svmguide3 have 270 to 1,243 rows, enron-categories eight classes of unequal size, dna pairs of
 columns.
 
-**What the wider settings changed.** Beside the old settings alone it is no worse on 44 of 49. 27 sets
-have their best peer among the 40 new ones: scikit-learn's SGD behind a running scaler that is told
-zeros on 16, pairs of columns on 7, coin betting with other scales on 4. All but two of the sets
-that are behind, svmguide3 and enron-categories, are so by these. Where pairs of columns matter it
-is mostly ahead: shuttle 76 % fewer mistakes, satimage 27, letter 24, nsl-kdd 14, phishing 9, but
-dna 8 % more.
+**What the wider settings changed.** Beside the old settings alone it is no worse on 44 of 49.
+27 sets have their best peer among the 40 new ones: scikit-learn's SGD behind a running scaler
+that is told zeros on 16, pairs of columns on 7, coin betting with other scales on 4. All but two
+of the sets that are behind, svmguide3 and enron-categories, are so by these.
+Where pairs of columns matter it is mostly ahead: shuttle 76 % fewer mistakes, satimage 27,
+letter 24, nsl-kdd 14, phishing 9, but dna 8 % more.
 
 **Under noise it is still behind** on the two sets on which the first edition was, and only these
 two were asked beside peers: phishing by 3 % with 10 % of the labels changed and 5 % with 30 %, of
@@ -252,10 +250,10 @@ tuned for a set for YarrowClassifier; the peers have the best of their settings 
 
 Under noise each label is replaced, with the probability that is stated, by another one; learners
 see that, and their mistakes are counted by the true ones: the first {spec.NOISY_CUT[0]:,} rows of
-the {len(spec.NOISY_SETS)} sets on which the first edition was behind then. river, a row of which takes
-ten times as long as of the others, takes no part there, nor where there are many classes: there it
-was the best peer on none of the eight sets of the first round when it was last asked. Whole
-streams stand in [the evidence](../evidence.md).
+the {len(spec.NOISY_SETS)} sets on which the first edition was behind then. river, a row of which
+takes ten times as long as of the others, takes no part there, nor where there are many classes:
+there it was the best peer on none of the eight sets of the first round when it was last asked.
+Whole streams stand in [the evidence](../evidence.md).
 """,
     full=spec.FULL,
     reduced=(

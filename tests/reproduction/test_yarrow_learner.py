@@ -143,7 +143,7 @@ def lines_of_tables(text):
 def test_the_note_has_the_figures_of_the_pages():
     note = (DOCS / "yarrow-learner.md").read_text()
     page = (DOCS / "reproduction/yarrow-learner.md").read_text()
-    parts = lines_of_tables(re.search("### What its parts.*?###", page, re.DOTALL)[0])
+    parts = lines_of_tables(re.search("### What its parts.*?\n##", page, re.DOTALL)[0])
     said = lines_of_tables(note)
     for learner in spec.LEARNERS:
         mistakes, no_worse, _, more_mistakes, more_no_worse, _ = parts[learner.label]
