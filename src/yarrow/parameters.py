@@ -164,7 +164,7 @@ def parameters(estimator: Any) -> Mapping[str, Parameter]:
 @functools.cache  # asked for each model anew, of which there may be one a key
 def _declared(cls: Any) -> Mapping[str, Parameter]:
     found = [field for field in dataclasses.fields(cls) if "parameter" in field.metadata]
-    in_order = sorted(found, key=lambda field: field.kw_only)
+    in_order = sorted(found, key=lambda field: bool(field.kw_only))
     return MappingProxyType({field.name: field.metadata["parameter"] for field in in_order})
 
 

@@ -158,7 +158,7 @@ class _Lines(io.RawIOBase):
     def __init__(self, batches: Iterable[Any]) -> None:
         self._batches, self.count = iter(batches), 0
         self._texts: Any = None
-        self._place = (0, 0)  #: the next text of the batch, and its next byte
+        self._place: list[int] = [0, 0]  #: the next text of the batch, and its next byte
 
     def readable(self) -> bool:
         return True
@@ -166,15 +166,16 @@ class _Lines(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         while True:
             if self._texts is not None:
-                copied, *place = copy_lines(*self._texts, *self._place, buffer)
-                self._place = tuple(place)
+                ends, content = self._texts
+                text, byte = self._place
+                copied, *self._place = copy_lines(ends, content, text, byte, buffer)
                 if copied:
                     return int(copied)
             batch = next(self._batches, None)
             if batch is None:
                 return 0
             self.count += batch.num_rows
-            self._texts, self._place = _texts(batch.column(0)), (0, 0)
+            self._texts, self._place = _texts(batch.column(0)), [0, 0]
 
 
 def _texts(column: Any) -> tuple[Any, Any]:
@@ -273,7 +274,8 @@ def _in_file(df: Any, part: int, line: int) -> tuple[str, int]:
         for batch in batches:
             for piece in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 pieces[piece] = pieces.get(piece, 0) + 1
-        here = TaskContext.get().partitionId()
+        context: Any = TaskContext.get()
+        here = context.partitionId()
         listed = [(here, *piece, rows) for piece, rows in pieces.items()]
         yield pa.RecordBatch.from_pylist([dict(zip(names, of, strict=True)) for of in listed])
 
