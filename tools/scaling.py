@@ -43,7 +43,7 @@ LEARNERS: dict[str, tuple[str, Any]] = {
     "YarrowClassifier": ("mixture", yarrow.YarrowClassifier),
 }
 
-# Of one terabyte. What a row costs comes from `make bench ARGS=spark`.
+# Of one terabyte. What a row costs comes from `make bench ARGS=spark_passes`.
 TERABYTE, ROW = 1e12, 913  # bytes; of a row of that set as svmlight
 READ, LEARNED = 2.0e-6, 1.3e-6  # processor seconds of Spark and of AROW
 CORES, NETWORK = 16, 10e9 / 8  # of a machine; bytes a second of its network
@@ -191,7 +191,7 @@ machine. `YarrowClassifier` keeps forty numbers a feature, and stops at {max(SLO
 ## A terabyte
 Five epochs of AROW over 1 TB of svmlight text, {TERABYTE / ROW:.2g} rows. **A calculation, not a
 measurement.** It assumes: {READ * 1e6:.1f} µs of a core to read a row by Spark and
-{LEARNED * 1e6:.1f} µs to learn it (`make bench ARGS=spark`); machines of {CORES} cores with a
+{LEARNED * 1e6:.1f} µs to learn it (`make bench ARGS=spark_passes`); machines of {CORES} cores with a
 network of 10 Gb/s, the text on their own disks, none of which is slower than its cores;
 {FEATURES:,} features of two classes at {CELL} bytes, so a dense model of
 {FEATURES * CELL / 1e6:.0f} MB; a merge after each epoch, in which every worker gets the base and
