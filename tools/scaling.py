@@ -191,8 +191,8 @@ machine. `YarrowClassifier` keeps forty numbers a feature, and stops at {max(SLO
 ## A terabyte
 Five epochs of AROW over 1 TB of svmlight text, {TERABYTE / ROW:.2g} rows. **A calculation, not a
 measurement.** It assumes: {READ * 1e6:.1f} µs of a core to read a row by Spark and
-{LEARNED * 1e6:.1f} µs to learn it (`make bench ARGS=spark_passes`); machines of {CORES} cores with a
-network of 10 Gb/s, the text on their own disks, none of which is slower than its cores;
+{LEARNED * 1e6:.1f} µs to learn it (`make bench ARGS=spark_passes`); machines of {CORES} cores with
+a network of 10 Gb/s, the text on their own disks, none of which is slower than its cores;
 {FEATURES:,} features of two classes at {CELL} bytes, so a dense model of
 {FEATURES * CELL / 1e6:.0f} MB; a merge after each epoch, in which every worker gets the base and
 hands over its part, and the levels of a tree of {FAN} follow one another; no worker is slower
