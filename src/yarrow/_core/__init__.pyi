@@ -555,6 +555,7 @@ def number_cells(cells: Annotated[NDArray[numpy.int8], dict(shape=(None, None), 
     """
 
 MOST_COMPLAINTS: int = 5
+
 def copy_lines(ends: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', writable=False)], bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', writable=False)], text: int, byte: int, out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C')]) -> tuple:
     """
     Texts as lines, from that byte of that text on, as many bytes as there is room for; how many, and where the next one is.
