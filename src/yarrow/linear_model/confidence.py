@@ -213,7 +213,8 @@ class CWClassifier(_Quantile, Averaging, FactorRank, ConfidenceClassifier):
     probability `eta`.
 
     Use it on clean, high-dimensional text; the variance form also follows drift. Instead:
-    `AROWClassifier` where labels are noisy, since every row is fitted whatever it costs.
+    `AROWClassifier` where labels are noisy, since every row is fitted whatever it costs, and
+    probabilities then say little.
     """
 
     class_weight_fails = HARD
