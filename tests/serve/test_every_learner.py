@@ -12,11 +12,12 @@ import pytest
 from serve.support import FEATURES, file_of, labelled_rows, service_file, teach
 
 from yarrow.online.learners import is_regression
+from yarrow.saving.registry import LEARN_LABELS, PACKAGES
 from yarrow.serve import history
 from yarrow.serve.errors import ServiceError
 from yarrow.serve.history import Selection
 from yarrow.serve.service import Service
-from yarrow.serve.spec import _PACKAGES, _class_named, build
+from yarrow.serve.spec import _class_named, build
 
 ROWS = labelled_rows(60, seed=4)
 ARROWS = [{"learner": "arow", "parameters": {"r": r}} for r in (0.1, 10.0)]
@@ -37,8 +38,8 @@ NOT_HERE = {
 
 
 def specs():
-    for package in _PACKAGES:
-        for name in import_module(f"yarrow.{package}").__all__:
+    for kind in (*LEARN_LABELS, "composite"):
+        for name in import_module(f"yarrow.{PACKAGES[kind]}").__all__:
             if name in NOT_HERE:
                 continue
             try:

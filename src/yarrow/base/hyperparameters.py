@@ -113,8 +113,8 @@ def jobs() -> Any:
         accepts=lambda v: (
             v is None or (isinstance(v, Integral) and not isinstance(v, bool) and v != 0)
         ),
-        doc="Threads that share the rows of an array to predict, or the classes of one-versus-rest "
-        "to learn: None means 1, -1 one a processor; results are the same.",
+        doc="Threads that share rows to predict, or classes of one-versus-rest to learn; None is 1, "
+        "-1 one a processor.",
     )
 
 
