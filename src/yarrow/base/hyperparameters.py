@@ -113,8 +113,8 @@ def jobs() -> Any:
         accepts=lambda v: (
             v is None or (isinstance(v, Integral) and not isinstance(v, bool) and v != 0)
         ),
-        doc="Threads that share rows to predict, or classes of one-versus-rest to learn; None is 1, "
-        "-1 one a processor.",
+        doc="Threads that share rows to predict, or classes of one-versus-rest to learn; "
+        "None is 1, -1 one a processor.",
     )
 
 
