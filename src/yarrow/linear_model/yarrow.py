@@ -30,7 +30,7 @@ class YarrowClassifier(OneVersusRest, MarginProbabilities, LinearClassifier):
 
     Use it first: it makes the fewest mistakes of all in docs/evidence.md, on text, on dense tables
     with unequal columns, on few rows and many, with and without drift. Instead: `AROWClassifier`
-    for an eighth of the memory and a fifth to a fifteenth of the time;
+    for an eighth of the memory and a third to a fifteenth of the time;
     `RDAClassifier` for few weights; the method of a paper where that paper is the point.
     Two classes that are declared (`classes=`) take half the time of two that are not.
     A sample weight divides the r of AROW, multiplies the gradients of AdaGrad, and is how often a
